@@ -1,0 +1,1 @@
+"""The tests, and what makes their transcripts."""
