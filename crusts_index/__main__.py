@@ -1,0 +1,101 @@
+"""The entry point: picks the quick path, or the full command line, and turns errors into exit codes."""
+
+import os
+import sys
+
+from crusts_index.errors import CrustsError, NotQuick
+
+# Commands that answer before typer is imported: it costs more than all they do.
+QUICK = {
+    "status": "crusts_index.quick.status",
+    "statusline": "crusts_index.quick.statusline",
+    "auto-inject": "crusts_index.quick.auto_inject",
+    "readout": "crusts_index.quick.readout",
+    "index": "crusts_index.quick.index",
+}
+# Claude Code runs these; a failure of ours must never look like one of theirs.
+HOOK_TARGETS = {"status", "statusline", "auto-inject", "index"}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command line; returns the exit code: 0 done, 1 could not, 2 wrong usage, 130 interrupted."""
+    args = sys.argv[1:] if argv is None else argv
+    try:
+        code = _run(args)
+        _flush()
+    except BrokenPipeError:
+        return _drop_output()
+    except KeyboardInterrupt:
+        return 130
+    except CrustsError as error:
+        return _complain(str(error), error.exit_code)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return _complain(f"{where}{error.strerror or error}", 1)
+    return code
+
+
+def _run(args: list[str]) -> int:
+    name = _quick_name(args)
+    if name:
+        try:
+            return _run_quick(name, args[1:])
+        except NotQuick:
+            pass
+    from crusts_index.cli import app
+
+    return app.run(args)
+
+
+def _quick_name(args: list[str]) -> str | None:
+    """The quick command that these arguments name, if any; options before the name are not quick."""
+    if not args or args[0] not in QUICK or "--help" in args or "-h" in args:
+        return None
+    if args[0] == "index" and "--hook" not in args:
+        return None
+    return args[0]
+
+
+def _run_quick(name: str, args: list[str]) -> int:
+    """Run a quick module; NotQuick if it is absent or declines. A hook target's failure is told, exit 0."""
+    module = QUICK[name]
+    try:
+        # Not importlib.import_module: importlib itself costs a tenth of the start.
+        run = __import__(module, fromlist=["run"]).run
+    except ModuleNotFoundError as error:
+        if error.name and (module == error.name or module.startswith(error.name + ".")):
+            raise NotQuick from None
+        raise
+    try:
+        code: int = run(args)
+        _flush()
+    except (NotQuick, BrokenPipeError):
+        raise
+    except Exception as error:
+        if name not in HOOK_TARGETS:
+            raise
+        return _complain(str(error) or type(error).__name__, 0)
+    return code
+
+
+def _flush() -> None:
+    # Here rather than at exit, where a closed pipe would print a traceback.
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
+def _drop_output() -> int:
+    """The reader of our output is gone: nothing more to say, and nothing at exit either."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1
+
+
+def _complain(message: str, code: int) -> int:
+    if sys.stderr is not None:
+        line = " ".join("".join(c if c.isprintable() else " " for c in message).split())
+        sys.stderr.write(f"crusts: {line}\n")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
