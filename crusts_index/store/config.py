@@ -1,0 +1,98 @@
+"""config.json in CRUSTS_HOME: read with care, written without losing anybody's keys."""
+
+import os
+import sys
+
+from crusts_index.errors import CrustsError
+
+Config = dict[str, object]
+
+
+def config_path(home: str) -> str:
+    """Where the settings of `home` stand."""
+    return os.path.join(home, "config.json")
+
+
+def read_config(home: str) -> Config:
+    """What config.json says; nothing if it is absent. What cannot be used is told on stderr."""
+    path = config_path(home)
+    try:
+        with open(path, "rb") as file:
+            content = file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        _warn(path, error.strerror or str(error))
+        return {}
+    config = _decode(content)
+    if config is None:
+        _warn(path, "not a JSON object")
+        return {}
+    return config
+
+
+def write_config(home: str, changes: Config) -> None:
+    """Merge `changes` into config.json, key by key at every depth; None removes a key. Atomic, mode 0600.
+
+    A file that was no JSON object is kept beside it as `config.json.corrupt`. Raises CrustsError if it
+    cannot be written.
+    """
+    path = os.path.realpath(config_path(home))  # a linked file stays a link
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        content = b""
+        if os.path.exists(path):
+            with open(path, "rb") as file:
+                content = file.read()
+        current = _decode(content) if content.strip() else {}
+        if current is None:
+            _replace(path + ".corrupt", content)
+            current = {}
+        import json
+
+        text = json.dumps(_merge(current, changes), indent=2, ensure_ascii=False) + "\n"
+        _replace(path, text.encode("utf-8", "surrogatepass"))
+    except OSError as error:
+        raise CrustsError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def _decode(content: bytes) -> Config | None:
+    import json  # here, because most homes have no config.json and then need no json
+
+    try:
+        config = json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return None
+    return config if isinstance(config, dict) else None
+
+
+def _merge(current: Config, changes: Config) -> Config:
+    merged = dict(current)
+    for key, value in changes.items():
+        old = merged.get(key)
+        if value is None:
+            merged.pop(key, None)
+        elif isinstance(value, dict) and isinstance(old, dict):
+            merged[key] = _merge(old, value)
+        else:
+            merged[key] = value
+    return merged
+
+
+def _replace(path: str, content: bytes) -> None:
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise
+
+
+def _warn(path: str, reason: str) -> None:
+    if sys.stderr is not None:
+        sys.stderr.write(f"crusts: {path}: {reason}; going on with the defaults\n")

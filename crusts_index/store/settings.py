@@ -1,0 +1,187 @@
+"""What flags, environment and config.json say, resolved once; cheap enough for the quick path.
+
+Neither dataclasses nor pathlib here: either costs as much as a bare interpreter start.
+"""
+
+import os
+import sys
+import time
+
+from crusts_index.errors import CrustsError, WrongUsage
+from crusts_index.store.config import Config, read_config
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_VALUED = {"--path": "path", "--db": "db", "--project": "project", "--timezone": "timezone"}
+_ZONE_FOLDERS = ("/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo", "/etc/zoneinfo")
+_SWITCHES = {
+    "--json": "json",
+    "--verbose": "verbose",
+    "-v": "verbose",
+    "--no-index": "no_index",
+    "--no-color": "no_color",
+}
+
+
+class Flags:
+    """The common options as given on the command line; empty, None or False where not given."""
+
+    def __init__(self) -> None:
+        self.path: list[str] = []
+        self.db: str | None = None
+        self.project: str | None = None
+        self.timezone: str | None = None
+        self.json = False
+        self.verbose = False
+        self.no_index = False
+        self.no_color = False
+
+    def give(self, name: str, value: str | None = None) -> None:
+        """Note one option, a switch if it has no value; `--path` adds up, of the others the last counts."""
+        if name == "path":
+            self.path.append(value or "")
+        else:
+            setattr(self, name, True if value is None else value)
+
+
+class Settings:
+    """The resolved settings of one run; frozen."""
+
+    home: str  # the folder of the store and all that is ours, absolute
+    db: str  # the store's file, absolute
+    roots: tuple[str, ...]  # Claude Code folders to index, absolute; they need not exist
+    roots_named: bool  # the user named them, so a missing one is an error
+    project: str | None  # part of a project's path or folder name, to be matched without case
+    timezone: str | None  # the zone of days and weeks; None is the system's
+    json: bool
+    verbose: bool
+    refresh: bool  # reports bring the store up to date first
+    no_color: bool
+    config: Config  # config.json as it stands
+
+    def __init__(self, **values: object) -> None:
+        vars(self).update(values)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"settings are frozen: {name}")
+
+
+def split_flags(argv: list[str]) -> tuple[Flags, list[str]]:
+    """The common options in `argv`, and all else in its order; `--` ends the options.
+
+    Raises WrongUsage for an option that lacks its value.
+    """
+    flags, rest = Flags(), []
+    words = iter(argv)
+    for word in words:
+        name, equals, value = word.partition("=")
+        if word == "--":
+            rest += [word, *words]
+        elif word in _SWITCHES:
+            flags.give(_SWITCHES[word])
+        elif name in _VALUED:
+            given = value if equals else next(words, None)
+            if given is None:
+                raise WrongUsage(f"{name} needs a value")
+            flags.give(_VALUED[name], given)
+        else:
+            rest.append(word)
+    return flags, rest
+
+
+def load_settings(flags: Flags) -> Settings:
+    """Resolve the settings of this process and put its time zone in place."""
+    settings = resolve_settings(flags, os.environ)
+    if settings.timezone is not None and settings.timezone != os.environ.get("TZ"):
+        os.environ["TZ"] = settings.timezone  # SQLite's 'localtime' and Python's agree on it
+        time.tzset()
+    return settings
+
+
+def resolve_settings(flags: Flags, environ: "Mapping[str, str]") -> Settings:
+    """Flag before environment before config.json before default. Changes nothing.
+
+    Raises WrongUsage for a time zone that is not known, CrustsError where no home folder can be told.
+    """
+    home = _absolute(environ.get("CRUSTS_HOME") or _in_home("~/.claude-crusts"))
+    config = read_config(home)
+    roots, named = _roots(flags, environ, config)
+    return Settings(
+        home=home,
+        db=_absolute(flags.db or environ.get("CRUSTS_DB") or _text(config, "db") or f"{home}/index.db"),
+        roots=roots,
+        roots_named=named,
+        project=flags.project or None,
+        timezone=_timezone(flags, environ, config),
+        json=flags.json,
+        verbose=flags.verbose,
+        refresh=not flags.no_index,
+        no_color=flags.no_color or bool(environ.get("NO_COLOR")),
+        config=config,
+    )
+
+
+def _roots(flags: Flags, environ: "Mapping[str, str]", config: Config) -> tuple[tuple[str, ...], bool]:
+    """The roots, and whether the user named them. Spec: D3."""
+    listed = environ.get("CLAUDE_CONFIG_DIR", "").split(",")
+    configured = config.get("path")
+    if isinstance(configured, str):
+        configured = [configured]
+    if not isinstance(configured, list):
+        configured = []
+    for source in (flags.path, listed, configured):
+        named = [part.strip() for part in source if isinstance(part, str) and part.strip()]
+        if named:
+            return tuple(dict.fromkeys(_absolute(path) for path in named)), True
+    return tuple(_absolute(_in_home(path)) for path in ("~/.claude", "~/.config/claude")), False
+
+
+def _timezone(flags: Flags, environ: "Mapping[str, str]", config: Config) -> str | None:
+    if flags.timezone is not None:
+        if not _is_zone(flags.timezone):
+            raise WrongUsage(
+                f"--timezone: unknown zone {flags.timezone!r}: say UTC, or one like Europe/Paris"
+            )
+        return flags.timezone
+    if environ.get("TZ"):
+        return environ["TZ"]  # as it stands: the C library reads more forms than names
+    zone = _text(config, "timezone")
+    if zone and not _is_zone(zone):
+        if sys.stderr is not None:
+            sys.stderr.write(f"crusts: config.json: unknown timezone {zone!r}; using the system's\n")
+        return None
+    return zone
+
+
+def _is_zone(name: str) -> bool:
+    """Whether the C library knows the zone; it takes an unknown one for UTC without a word."""
+    if name == "UTC":
+        return True
+    if not name or name.startswith("/") or ".." in name or "\0" in name:
+        return False
+    for folder in (os.environ.get("TZDIR"), *_ZONE_FOLDERS):
+        try:
+            if folder:
+                with open(os.path.join(folder, name), "rb") as file:
+                    return file.read(4) == b"TZif"
+        except OSError:
+            continue
+    return False
+
+
+def _text(config: Config, key: str) -> str | None:
+    value = config.get(key)
+    return value if isinstance(value, str) and value else None
+
+
+def _absolute(path: str) -> str:
+    return os.path.abspath(os.path.expanduser(path))
+
+
+def _in_home(path: str) -> str:
+    expanded = os.path.expanduser(path)
+    if expanded.startswith("~"):
+        raise CrustsError("cannot tell your home folder: set HOME, or CRUSTS_HOME and CLAUDE_CONFIG_DIR")
+    return expanded

@@ -1,0 +1,63 @@
+"""Times as people type them on the command line, turned into UTC milliseconds. Spec: D6."""
+
+import time
+
+from crusts_index.errors import WrongUsage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
+_UNITS = {"h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
+_FORMS = "2026-11-30 or 20261130, a time such as 2026-11-30T14:00 or 2026-11-30T13:00Z, or 7d, 24h, 2w"
+
+
+def now_ms() -> int:
+    """The present, in UTC milliseconds."""
+    return time.time_ns() // 1_000_000
+
+
+def parse_when(text: str, now: int) -> int:
+    """UTC milliseconds of what `text` names; a bare date is its local midnight, `7d` counts back from `now`.
+
+    Raises WrongUsage for anything else.
+    """
+    return _parse(text, now, whole_day=False)
+
+
+def parse_until(text: str, now: int) -> int:
+    """The bound that records must stay below (`time < bound`), so that a bare date includes its whole day.
+
+    Raises WrongUsage as parse_when does.
+    """
+    return _parse(text, now, whole_day=True)
+
+
+def _parse(text: str, now: int, *, whole_day: bool) -> int:
+    text = text.strip()
+    amount, unit = text[:-1], text[-1:].lower()
+    if unit in _UNITS and amount.isascii() and amount.isdigit():
+        return now - int(amount) * _UNITS[unit]
+    # Here, since the common case above needs no datetime.
+    from datetime import datetime, timedelta
+
+    try:
+        if _is_date(text):
+            day = datetime.fromisoformat(text)
+            return _milliseconds(day + timedelta(days=1) if whole_day else day)
+        if text[10:11] in ("T", "t", " ") and text[11:]:
+            return _milliseconds(datetime.fromisoformat(text))
+    except (ValueError, OverflowError, OSError):
+        pass
+    raise WrongUsage(f"cannot read {text!r} as a time; give {_FORMS}")
+
+
+def _is_date(text: str) -> bool:
+    digits = text.replace("-", "")
+    shaped = len(text) == 8 or (len(text) == 10 and text[4] == text[7] == "-")
+    return shaped and len(digits) == 8 and digits.isascii() and digits.isdigit()
+
+
+def _milliseconds(moment: "datetime") -> int:
+    # A moment without an offset is local; the local zone is TZ, which the settings have put in place.
+    return round(moment.timestamp() * 1000)
