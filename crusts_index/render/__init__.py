@@ -1,0 +1,1 @@
+"""Rows and insights as text, JSON, CSV, Markdown and HTML; nothing here asks the store."""

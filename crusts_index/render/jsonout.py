@@ -1,0 +1,42 @@
+"""A result as JSON: one object with its schema version, safe to show and free of NaN."""
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+
+SCHEMA_VERSION = 1
+
+# JSON escapes what is below a space by itself; these do as much harm on a terminal.
+_UNSAFE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def encode(value: Mapping[str, object], *, indent: bool) -> str:
+    """One JSON object that begins with `schema_version`; two-space indent or compact. Unknown is null."""
+    document = {"schema_version": SCHEMA_VERSION, **value}
+    return encode_plain(document, indent=indent)
+
+
+def encode_plain(value: object, *, indent: bool = False) -> str:
+    """The same for any value, and nothing added to it."""
+    spacing = (",", ": ") if indent else (",", ":")
+    encoded = json.dumps(
+        finite(value), indent=2 if indent else None, separators=spacing, ensure_ascii=False, allow_nan=False
+    )
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", encoded)
+
+
+def records(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> list[dict[str, object]]:
+    """Rows as objects with the columns as keys."""
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def finite(value: object) -> object:
+    """The same value with null for every number that JSON does not have."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    return value

@@ -1,0 +1,122 @@
+"""Words and numbers for people: untrusted text made safe, widths, and short forms of numbers."""
+
+import math
+import re
+import unicodedata
+
+NULL = "–"
+ELLIPSIS = "…"
+
+# Whole escape sequences first (CSI, then strings such as OSC up to their end, then two-character ones), so
+# that nothing of their insides is left; after that every control character that stands alone.
+_SEQUENCES = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
+    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"
+    r"|\x1b[ -/]*[0-~]"
+)
+_LINE_ENDS = re.compile("\r\n|[\r\v\f\x85\u2028\u2029]")
+_CONTROLS = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f-\x9f"
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # bidirectional controls reorder what stands around them
+    "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"  # marks and tags that no one sees
+)
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_SPACES = re.compile(r"[ \t\n]+")
+
+
+def clean(text: str) -> str:
+    """One line of `text`, safe for a terminal: no control, escape or bidi characters. Spec: D16."""
+    return _SPACES.sub(" ", clean_lines(text)).strip()
+
+
+def clean_lines(text: str) -> str:
+    """The same for text of several lines: line ends (as \\n) and tabs stay."""
+    if text.isascii() and text.isprintable():
+        return text
+    text = _LINE_ENDS.sub("\n", _SEQUENCES.sub("", text))
+    return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", text))
+
+
+def width(text: str) -> int:
+    """Columns that `text` takes on a terminal: wide characters two, combining and joining marks none."""
+    if text.isascii():
+        return len(text)
+    return sum(map(_char_width, text))
+
+
+def _char_width(char: str) -> int:
+    if unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in ("W", "F") else 1
+
+
+def shorten(text: str, columns: int) -> str:
+    """`text` in at most `columns` columns, its end replaced by … where it does not fit."""
+    if width(text) <= columns:
+        return text
+    if columns < 1:
+        return ""
+    kept, used = 0, 1  # the ellipsis takes one
+    for char in text:
+        used += _char_width(char)
+        if used > columns:
+            break
+        kept += 1
+    return text[:kept].rstrip() + ELLIPSIS
+
+
+def number(value: float | None) -> str:
+    """With thousands separators; a float keeps at most four decimals."""
+    if value is None or not math.isfinite(value):
+        return NULL
+    return f"{value if isinstance(value, int) else round(value, 4):,}"
+
+
+def tokens(value: float | None) -> str:
+    """About three digits and a unit: 950, 1.2k, 12.3k, 123k, 1.2M."""
+    return _scaled(value, 1000, ("", "k", "M", "G", "T"))
+
+
+def size(value: float | None) -> str:
+    """Bytes, in steps of 1024: 950 B, 1.2 KB, 34 MB."""
+    return _scaled(value, 1024, (" B", " KB", " MB", " GB", " TB"))
+
+
+def _scaled(value: float | None, step: int, units: tuple[str, ...]) -> str:
+    if value is None or not math.isfinite(value):
+        return NULL
+    sign, amount, place = ("-" if value < 0 else ""), abs(value), 0
+    # 999.6 is 1.0 of the next unit, not 1000 of this one.
+    while amount >= step - 0.5 and place < len(units) - 1:
+        amount /= step
+        place += 1
+    digits = 0 if place == 0 or amount >= 99.95 else 1
+    return f"{sign}{amount:,.{digits}f}{units[place]}"
+
+
+def usd(value: float | None) -> str:
+    """Dollars to two decimals; what would show as nothing but is not shows as <$0.01."""
+    if value is None or not math.isfinite(value):
+        return NULL
+    if 0 < value < 0.005:
+        return "<$0.01"
+    return f"{'-' if value < 0 else ''}${abs(value):,.2f}"
+
+
+def percent(share: float | None) -> str:
+    """A share of one as per cent: 0.1234 is 12.3%."""
+    if share is None or not math.isfinite(share):
+        return NULL
+    return f"{share * 100:,.1f}%"
+
+
+def age(milliseconds: float | None) -> str:
+    """A span of time in its largest unit, rounded down: now, 5m, 3h, 2d, 6w, 2y."""
+    if milliseconds is None:
+        return NULL
+    minutes = int(milliseconds // 60_000)
+    for unit, span in (("y", 525_600), ("w", 10_080), ("d", 1_440), ("h", 60), ("m", 1)):
+        # Weeks begin at two: "9d" says more than "1w".
+        if minutes >= span * (2 if unit == "w" else 1):
+            return f"{minutes // span}{unit}"
+    return "now"
