@@ -1,0 +1,111 @@
+"""Options that several commands share, each declared once.
+
+The common ones belong to every command without being named in its signature: `app` adds them, before and
+after the command's name, and a command takes what they say from `settings(context)`.
+"""
+
+import enum
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from crusts_index import __version__
+from crusts_index.errors import WrongUsage
+from crusts_index.store import when
+from crusts_index.store.settings import Flags, Settings, load_settings
+
+
+def settings(context: typer.Context) -> Settings:
+    """The settings of this run, from the common options wherever they stood. Puts the time zone in place."""
+    return load_settings(_flags(context))
+
+
+def since(text: str | None) -> int | None:
+    """UTC milliseconds of `--since`, None if not given: records at or after it. Call after `settings`."""
+    return None if text is None else _named("--since", when.parse_when, text)
+
+
+def until(text: str | None) -> int | None:
+    """UTC milliseconds of `--until`, None if not given: records before it; a bare date is included whole."""
+    return None if text is None else _named("--until", when.parse_until, text)
+
+
+def _named(option: str, parse: Callable[[str, int], int], text: str) -> int:
+    try:
+        return parse(text, when.now_ms())
+    except WrongUsage as error:
+        raise WrongUsage(f"{option}: {error}") from None
+
+
+def _flags(context: typer.Context) -> Flags:
+    if not isinstance(context.obj, Flags):
+        context.obj = Flags()
+    return context.obj
+
+
+def _remember(context: typer.Context, option: typer.CallbackParam, value: object) -> None:
+    """Note a common option; the values before and after the command's name end up in one Flags."""
+    for item in value if isinstance(value, list | tuple) else [value]:
+        if option.name and (isinstance(item, str) or item is True):
+            _flags(context).give(option.name, None if item is True else item)
+
+
+def _common(*names: str, help: str, metavar: str | None = None) -> Any:
+    return typer.Option(
+        *names, help=help, metavar=metavar, show_default=False, callback=_remember, expose_value=False
+    )
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"crusts {__version__}")
+        raise typer.Exit
+
+
+# The common options (cli.md).
+Path = Annotated[
+    list[str] | None, _common("--path", metavar="DIR", help="Claude Code folder to read; repeatable.")
+]
+Db = Annotated[str | None, _common("--db", metavar="FILE", help="The store.")]
+Project = Annotated[
+    str | None, _common("--project", metavar="TEXT", help="Only projects whose path has TEXT.")
+]
+Json = Annotated[bool, _common("--json", help="Print JSON.")]
+Timezone = Annotated[
+    str | None, _common("--timezone", metavar="ZONE", help="Zone of days, weeks and months.")
+]
+Verbose = Annotated[bool, _common("--verbose", "-v", help="Say more.")]
+NoIndex = Annotated[bool, _common("--no-index", help="Answer from the store as it is.")]
+NoColor = Annotated[bool, _common("--no-color", help="No colour.")]
+Version = Annotated[
+    bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version.")
+]
+
+
+class Format(enum.StrEnum):
+    """How rows are printed."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+
+
+# Shared by several commands, named in their signatures.
+Session = Annotated[
+    str | None, typer.Argument(metavar="[SESSION]", help="Start of a session's id; else the one last active.")
+]
+Last = Annotated[int | None, typer.Option("--last", min=1, metavar="N", help="The Nth newest session.")]
+Since = Annotated[
+    str | None, typer.Option("--since", metavar="WHEN", help="2026-11-30, 7d, 24h, 2w or a time.")
+]
+Until = Annotated[
+    str | None, typer.Option("--until", metavar="WHEN", help="As --since; a date's day included.")
+]
+UntilMessage = Annotated[
+    int | None, typer.Option("--until", min=1, metavar="N", help="Messages 1 to N only.")
+]
+Limit = Annotated[
+    int | None, typer.Option("--limit", min=1, metavar="N", help="Rows to show; all if not given.")
+]
+RowFormat = Annotated[Format, typer.Option("--format", help="How to print the rows.")]
