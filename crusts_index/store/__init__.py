@@ -1,0 +1,1 @@
+"""The SQLite store: its schema, how it is opened, upgraded, queried and priced."""

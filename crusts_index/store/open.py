@@ -1,0 +1,172 @@
+"""Opens the store, guards its transactions, and says in one line what is wrong with it."""
+
+import os
+import sqlite3
+from contextlib import contextmanager, suppress
+
+from crusts_index.errors import CrustsError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    StorePath = str | os.PathLike[str]
+
+TIMEOUT = 10.0  # seconds to wait for another writer
+SIDE_FILES = ("-wal", "-shm")
+
+_MEMORY = (
+    "pragma cache_size = -16000",  # KiB; 64 MB is no faster and holds the memory
+    "pragma temp_store = memory",
+    "pragma mmap_size = 67108864",
+)
+_WRITING = (
+    "pragma journal_mode = wal",
+    "pragma synchronous = normal",
+    "pragma wal_autocheckpoint = 8000",  # pages: a first index writes much, a checkpoint waits for the disk
+    "pragma journal_size_limit = 33554432",
+)
+
+
+def open_store(path: "StorePath", *, write: bool = False, timeout: float = TIMEOUT) -> sqlite3.Connection:
+    """A connection to a store that is there; reading only, unless `write`. Transactions are the caller's.
+
+    `timeout` is how many seconds to wait for a lock. A store on read-only media is read as it stands.
+    Raises CrustsError if there is no store, or it cannot be read or written.
+    """
+    path = os.path.abspath(path)
+    if not os.path.exists(path):
+        raise CrustsError(f"there is no store at {path} yet: run `crusts index`")
+    try:
+        if write:
+            keep_private(path)
+            return _connect(path, "mode=rw", timeout, _MEMORY + _WRITING)
+        return _read_only(path, timeout)
+    except sqlite3.Error as error:
+        raise explain(error, path) from error
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> "Iterator[sqlite3.Connection]":
+    """All that is written inside, or nothing of it; takes the write lock first.
+
+    Rolls back on whatever is raised, KeyboardInterrupt included. Raises CrustsError for a store that is
+    full, locked, damaged or not to be written.
+    """
+    with explained(connection):
+        try:
+            connection.execute("begin immediate")
+            yield connection
+            connection.execute("commit")
+        except BaseException:
+            if connection.in_transaction:
+                with suppress(sqlite3.Error):  # the first error is the one to tell
+                    connection.execute("rollback")
+            raise
+
+
+def checkpoint(connection: sqlite3.Connection, timeout: float = 0.5) -> bool:
+    """Move the log into the store, so that its file alone can be read, from read-only media too.
+
+    True if all was moved; a reader that stays longer than `timeout` seconds leaves it to the next run.
+    """
+    with explained(connection):
+        (before,) = connection.execute("pragma busy_timeout").fetchone()
+        connection.execute(f"pragma busy_timeout = {int(timeout * 1000)}")
+        try:
+            busy, _, _ = connection.execute("pragma wal_checkpoint(truncate)").fetchone()
+        finally:
+            connection.execute(f"pragma busy_timeout = {int(before)}")
+    return not busy
+
+
+def path_of(connection: sqlite3.Connection) -> str:
+    """The file a connection is open on."""
+    return next((str(row[2]) for row in connection.execute("pragma database_list") if row[1] == "main"), "")
+
+
+def keep_private(path: str) -> None:
+    """Take the store's file and its side files from all others. Spec: D16."""
+    for name in (path, *(path + side for side in SIDE_FILES)):
+        with suppress(OSError):
+            mode = os.stat(name).st_mode
+            if mode & 0o077:
+                os.chmod(name, mode & 0o700)
+
+
+def explain(error: sqlite3.Error, path: "StorePath") -> CrustsError:
+    """What SQLite's error means for this store and what to do, in one line."""
+    return CrustsError(_explanation(error, os.fspath(path)) or f"the store at {os.fspath(path)}: {error}")
+
+
+@contextmanager
+def explained(connection: sqlite3.Connection) -> "Iterator[None]":
+    """Turns the errors a user can mend into a CrustsError; others are ours and pass."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        if _explanation(error, ""):
+            path = ""
+            with suppress(sqlite3.Error):
+                path = path_of(connection)
+            raise explain(error, path) from error
+        raise
+
+
+def _explanation(error: sqlite3.Error, path: str) -> str | None:
+    """By SQLite's result code, of which the low byte is the kind."""
+    kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    folder = os.path.dirname(path)
+    if kind in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return f"the store at {path} is locked by another program: try again when it is done"
+    if kind == sqlite3.SQLITE_FULL:
+        return f"no space left for the store at {path}: free some and run it again; nothing is lost"
+    if kind == sqlite3.SQLITE_NOTADB:
+        return f"{path} is not an SQLite file: name another with --db, or move it away"
+    if kind == sqlite3.SQLITE_CORRUPT:
+        return (
+            f"the store at {path} is damaged: try sqlite3's .recover, or move it away and run `crusts index`"
+        )
+    if kind in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
+        return f"the store at {path} cannot be written: make it and {folder} writable, or use another --db"
+    if kind == sqlite3.SQLITE_CANTOPEN:
+        return f"the store at {path} cannot be opened: check the permissions of it and of {folder}"
+    if kind == sqlite3.SQLITE_IOERR:
+        return f"the disk failed on the store at {path} ({error}): check it and the space left"
+    return None
+
+
+def uri(path: str, options: str) -> str:
+    """SQLite's URI for a file, by hand: urllib is slow to import."""
+    quoted = os.path.abspath(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    return f"file://{quoted}?{options}"
+
+
+def _connect(path: str, options: str, timeout: float, pragmas: tuple[str, ...]) -> sqlite3.Connection:
+    connection = sqlite3.connect(uri(path, options), timeout=timeout, isolation_level=None, uri=True)
+    try:
+        for pragma in pragmas:
+            connection.execute(pragma)
+        connection.execute("select 1 from sqlite_master limit 1").fetchone()  # the file is read from here on
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _read_only(path: str, timeout: float) -> sqlite3.Connection:
+    try:
+        return _connect(path, "mode=ro", timeout, _MEMORY)
+    except sqlite3.OperationalError as error:
+        kind = error.sqlite_errorcode & 0xFF
+        if kind not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY) or _has_log(path):
+            raise
+        # No side files can be made here. Without a log the file says it all, and nobody here can change it.
+        return _connect(path, "mode=ro&immutable=1", timeout, _MEMORY)
+
+
+def _has_log(path: str) -> bool:
+    try:
+        return os.path.getsize(f"{path}-wal") > 0
+    except OSError:
+        return False

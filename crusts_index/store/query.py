@@ -1,0 +1,95 @@
+"""The one reader of `queries/`: each file is a statement with named parameters, null meaning no filter.
+
+On the quick path, so neither pathlib nor typing is imported.
+"""
+
+import os
+import re
+import sqlite3
+from collections import namedtuple
+from functools import cache
+
+from crusts_index.errors import CrustsError
+from crusts_index.resources import resource_path
+from crusts_index.store.open import explained
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NamedTuple
+
+    class Result(NamedTuple):
+        """Rows as SQLite gives them, and the names of their columns: the report's interface."""
+
+        columns: list[str]
+        rows: list[tuple[Any, ...]]
+else:
+    Result = namedtuple("Result", ["columns", "rows"])
+
+# Comments, literals and quoted names come first, so that a colon in them is no parameter.
+_TOKEN = re.compile(
+    r"""--[^\n]* | /\*.*?(?:\*/|\Z) | '(?:[^']|'')*' | "(?:[^"]|"")*" | `[^`]*` | \[[^\]]*\] | :(\w+)""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def sql(name: str) -> str:
+    """The text of `queries/<name>.sql`. Raises CrustsError if there is no such file."""
+    return _read(name)[0]
+
+
+def parameters(name: str) -> frozenset[str]:
+    """The names of the `:parameters` of `queries/<name>.sql`."""
+    return _read(name)[1]
+
+
+def names() -> list[str]:
+    """The queries there are, in name order; views are not among them."""
+    return _stems(resource_path("queries"))
+
+
+def run(connection: sqlite3.Connection, name: str, /, **given: object) -> Result:
+    """The rows of `queries/<name>.sql`. Every parameter in the file must be given; None means no filter.
+
+    Raises TypeError for parameters the file lacks or that are not given: a mistake in the program.
+    Raises CrustsError for what the user can mend: a busy, damaged or full store.
+    """
+    text, wanted = _read(name)
+    if given.keys() != wanted:
+        missing, unknown = sorted(wanted - given.keys()), sorted(given.keys() - wanted)
+        raise TypeError(f"queries/{name}.sql: not given: {missing}, not in the file: {unknown}")
+    with explained(connection):
+        cursor = connection.execute(text, given)
+        rows = cursor.fetchall()
+    return Result([column[0] for column in cursor.description or ()], rows)
+
+
+def dicts(result: Result) -> list[dict[str, object]]:
+    """One dictionary a row, keys in the order of the columns."""
+    return [dict(zip(result.columns, row, strict=True)) for row in result.rows]
+
+
+def view_scripts() -> list[tuple[str, str]]:
+    """(name, text) of `queries/views/*.sql` in name order; each is one `create view <name> as …`.
+
+    Any order works: SQLite looks up the names in a view when the view is used.
+    """
+    folder = resource_path("queries", "views")
+    return [(name, _text(os.path.join(folder, f"{name}.sql"))) for name in _stems(folder)]
+
+
+@cache
+def _read(name: str) -> tuple[str, frozenset[str]]:
+    try:
+        text = _text(resource_path("queries", f"{name}.sql"))
+    except FileNotFoundError:
+        raise CrustsError(f"there is no query named {name}") from None
+    return text, frozenset(match[1] for match in _TOKEN.finditer(text) if match[1])
+
+
+def _stems(folder: str) -> list[str]:
+    return sorted(entry[:-4] for entry in os.listdir(folder) if entry.endswith(".sql"))
+
+
+def _text(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.read()
