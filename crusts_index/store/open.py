@@ -5,6 +5,7 @@ import sqlite3
 from contextlib import contextmanager, suppress
 
 from crusts_index.errors import CrustsError
+from crusts_index.resources import resource_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
 
 TIMEOUT = 10.0  # seconds to wait for another writer
 SIDE_FILES = ("-wal", "-shm")
+# The newest revision this program knows, by the numbers the migrations' file names begin with.
+HEAD = max(
+    (name[:4] for name in os.listdir(resource_path("migrations", "versions")) if name[:4].isdigit()),
+    default="0000",
+)
 
 _MEMORY = (
     "pragma cache_size = -16000",  # KiB; 64 MB is no faster and holds the memory
@@ -32,7 +38,7 @@ def open_store(path: "StorePath", *, write: bool = False, timeout: float = TIMEO
     """A connection to a store that is there; reading only, unless `write`. Transactions are the caller's.
 
     `timeout` is how many seconds to wait for a lock. A store on read-only media is read as it stands.
-    Raises CrustsError if there is no store, or it cannot be read or written.
+    Raises CrustsError if there is no store, or it is not of this program's revision, or it cannot be opened.
     """
     path = os.path.abspath(path)
     if not os.path.exists(path):
@@ -40,10 +46,43 @@ def open_store(path: "StorePath", *, write: bool = False, timeout: float = TIMEO
     try:
         if write:
             keep_private(path)
-            return _connect(path, "mode=rw", timeout, _MEMORY + _WRITING)
-        return _read_only(path, timeout)
+            store = _connect(path, "mode=rw", timeout, _MEMORY + _WRITING)
+        else:
+            store = read_only(path, timeout)
     except sqlite3.Error as error:
         raise explain(error, path) from error
+    try:
+        _demand_head(store, path)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def _demand_head(store: sqlite3.Connection, path: str) -> None:
+    if stored_revision(store, path) != HEAD:
+        raise CrustsError(f"the store at {path} is empty or of an older crusts: run `crusts index`")
+
+
+def stored_revision(store: sqlite3.Connection, path: str) -> str | None:
+    """The revision of the store; None for an empty file.
+
+    Raises CrustsError for a database of another program and for a store newer than this one.
+    """
+    tables = {row[0] for row in store.execute("select name from sqlite_master where type = 'table'")}
+    if not tables:
+        return None
+    found = None
+    if {"alembic_version", "store_facts"} <= tables:
+        found = next((str(row[0]) for row in store.execute("select version_num from alembic_version")), None)
+    if found is None or not found.isdigit():
+        raise CrustsError(f"{path} is a database of another program: name another with --db")
+    if found > HEAD:
+        raise CrustsError(
+            f"the store at {path} was written by a newer crusts (revision {found}, this one knows {HEAD}): "
+            "upgrade crusts-index"
+        )
+    return found
 
 
 @contextmanager
@@ -154,7 +193,8 @@ def _connect(path: str, options: str, timeout: float, pragmas: tuple[str, ...]) 
     return connection
 
 
-def _read_only(path: str, timeout: float) -> sqlite3.Connection:
+def read_only(path: str, timeout: float) -> sqlite3.Connection:
+    """A connection that cannot write, whatever the file holds. Raises sqlite3.Error."""
     try:
         return _connect(path, "mode=ro", timeout, _MEMORY)
     except sqlite3.OperationalError as error:

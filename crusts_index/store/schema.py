@@ -5,7 +5,8 @@ Rules that hold for every table:
 * Facts stand as logged, once. What is judged (windows, rankings, cost, waste) is a query over them.
 * Times are `…_ms`: UTC milliseconds since 1970 (D6). Views show ISO 8601.
 * A record's id is `transcript_id << 40 | offset`: it sorts in log order, tells its transcript and where
-  to find its bytes. A block's id is its record's id plus its place, a thread's id is `transcript_id << 20 | number`.
+  to find its bytes. A block's id is its record's id plus its place, a thread's id is
+  `transcript_id << 20 | number`.
 * Nothing here depends on the order in which transcripts were read, except the surrogate ids, which no view
   shows.
 

@@ -1,0 +1,228 @@
+"""Lays a new store and brings an old one up to date: tables by Alembic, views by text.
+
+SQLAlchemy and Alembic are imported only when the stored revision is not the newest one.
+"""
+
+import os
+import sqlite3
+import zlib
+from contextlib import closing, contextmanager, suppress
+
+from crusts_index.errors import CrustsError
+from crusts_index.resources import resource_path
+from crusts_index.store.open import HEAD, explain, keep_private, read_only, stored_revision
+from crusts_index.store.query import view_scripts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import Connection
+
+    from crusts_index.store.open import StorePath
+
+TIMEOUT = 120.0  # seconds: another process may be upgrading a store of years
+
+_CREATED = "select name, sql from sqlite_master where type = 'view' order by rowid"
+_LAID = "select value from store_facts where name = 'views'"
+_NOTE_LAID = "insert or replace into store_facts (name, value) values ('views', ?)"
+
+
+def revision(path: "StorePath") -> str | None:
+    """The revision of the store at `path`; None if there is none yet.
+
+    Raises CrustsError for a file that is no store, or newer than the program, or cannot be read.
+    """
+    return _state(os.path.abspath(path))[0]
+
+
+def ensure(path: "StorePath") -> bool:
+    """Make the store at `path`, or bring it up to date, views included; True if anything was done.
+
+    All or nothing: where it fails the store is as it was. The old file is copied beside it first, as
+    `<name>.<revision>.bak`. Any number of processes may do this at once; threads may not.
+    Raises CrustsError for a store newer than the program, and for one that cannot be made or written.
+    """
+    path = os.path.abspath(path)
+    if _state(path) == (HEAD, _fingerprint()):
+        return False
+    try:
+        _make_file(path)
+        return _bring_up(path)
+    except OSError as error:
+        raise CrustsError(
+            f"the store at {path} cannot be made: {error.strerror}; name another with --db"
+        ) from error
+    except sqlite3.Error as error:
+        raise explain(error, path) from error
+
+
+@contextmanager
+def upgrading(path: str) -> "Iterator[Connection]":
+    """An SQLAlchemy connection on which a whole upgrade is one transaction, write lock first.
+
+    Foreign keys are off on it: a table made anew would take its children's rows along.
+    """
+    from sqlalchemy import create_engine, event
+    from sqlalchemy.exc import DBAPIError
+    from sqlalchemy.pool import StaticPool
+
+    def connect() -> sqlite3.Connection:
+        connection = sqlite3.connect(path, timeout=TIMEOUT, isolation_level=None)
+        connection.execute("pragma foreign_keys = off")
+        return connection
+
+    engine = create_engine("sqlite://", creator=connect, poolclass=StaticPool)
+    # The driver would begin no earlier than at the first insert and leave half-made tables behind.
+    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("begin immediate"))
+    try:
+        with engine.begin() as connection:
+            yield connection
+    except DBAPIError as error:
+        if isinstance(error.orig, sqlite3.Error):
+            raise error.orig from error
+        raise
+    finally:
+        engine.dispose()
+
+
+def _state(path: str) -> tuple[str | None, str | None]:
+    """Revision and views' fingerprint of a store that may not be there."""
+    try:
+        if not os.path.getsize(path):
+            return None, None
+        with closing(read_only(path, TIMEOUT)) as store:
+            return _read_state(store, path)
+    except FileNotFoundError:
+        return None, None
+    except sqlite3.Error as error:
+        raise explain(error, path) from error
+
+
+def _read_state(store: sqlite3.Connection, path: str) -> tuple[str | None, str | None]:
+    found = stored_revision(store, path)
+    if found is None:
+        return None, None
+    laid = store.execute(_LAID).fetchone()
+    return found, laid and laid[0].partition(" ")[0]
+
+
+def _fingerprint() -> str:
+    """Of all views' texts; a change of any of them is all it must tell, and hashlib is slow to import."""
+    text = "\0".join(part for script in view_scripts() for part in script).encode()
+    return f"{zlib.crc32(text):08x}-{len(text)}"
+
+
+def _make_file(path: str) -> None:
+    """An empty file only its owner can read, in a folder likewise if it is made here or ours. Spec: D16."""
+    folder = os.path.dirname(path)
+    os.makedirs(folder, 0o700, exist_ok=True)
+    home = os.path.abspath(os.environ.get("CRUSTS_HOME") or os.path.expanduser("~/.claude-crusts"))
+    if folder == home and os.stat(folder).st_mode & 0o077:
+        os.chmod(folder, 0o700)
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    keep_private(path)
+
+
+def _bring_up(path: str) -> bool:
+    """Look again under the write lock: another process may have done it meanwhile."""
+    with closing(sqlite3.connect(path, timeout=TIMEOUT, isolation_level=None)) as store:
+        store.execute("begin immediate")
+        found, laid = _read_state(store, path)
+        if found == HEAD:
+            if laid != _fingerprint():
+                _lay_views(store)
+            store.execute("commit")
+            return laid != _fingerprint()
+        store.execute("rollback")
+    done = _migrate(path)
+    with closing(sqlite3.connect(path, timeout=TIMEOUT)) as store, suppress(sqlite3.OperationalError):
+        store.execute("pragma journal_mode = wal")  # whoever writes next does it if this cannot
+    return done
+
+
+def _migrate(path: str) -> bool:
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", resource_path("migrations").replace("%", "%%"))
+    with upgrading(path) as connection:
+        store = connection.connection.driver_connection
+        assert isinstance(store, sqlite3.Connection)
+        found, _ = _read_state(store, path)
+        if found == HEAD:
+            return False
+        if found is not None:
+            _back_up(path, _copy_name(path, found))
+        theirs = _drop_views(store)
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+        _lay_views(store)
+        _lay_again(store, theirs)
+        _check_references(store, path, found)
+    return True
+
+
+def _lay_views(store: sqlite3.Connection) -> None:
+    """Our views as their files say; those laid before and no longer there go."""
+    scripts = view_scripts()
+    for name in {*_laid_names(store), *(name for name, _ in scripts)}:
+        store.execute(f'drop view if exists "{name}"')
+    for _, script in scripts:
+        store.execute(script)
+    store.execute(_NOTE_LAID, (" ".join([_fingerprint(), *(name for name, _ in scripts)]),))
+
+
+def _drop_views(store: sqlite3.Connection) -> list[tuple[str, str]]:
+    """Drop every view, since one over a table that is made anew stops the upgrade; returns the user's own."""
+    views: list[tuple[str, str]] = store.execute(_CREATED).fetchall()
+    ours = _laid_names(store) if views else []
+    for name, _ in views:
+        quoted = name.replace('"', '""')
+        store.execute(f'drop view "{quoted}"')
+    return [(name, sql) for name, sql in views if name not in ours]
+
+
+def _lay_again(store: sqlite3.Connection, views: list[tuple[str, str]]) -> None:
+    for _, sql in views:
+        with suppress(sqlite3.OperationalError):  # one of ours has the name now
+            store.execute(sql)
+
+
+def _laid_names(store: sqlite3.Connection) -> list[str]:
+    laid = store.execute(_LAID).fetchone()
+    return str(laid[0]).split(" ")[1:] if laid else []
+
+
+def _copy_name(path: str, found: str) -> str:
+    return f"{path}.{found}.bak"
+
+
+def _back_up(path: str, copy: str) -> None:
+    """A copy of the store as it is committed, whole or not at all."""
+    unfinished = f"{copy}.new"
+    with suppress(FileNotFoundError):
+        os.remove(unfinished)
+    os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    try:
+        with closing(read_only(path, TIMEOUT)) as store, closing(sqlite3.connect(unfinished)) as target:
+            store.backup(target)
+        os.replace(unfinished, copy)
+    except BaseException:
+        with suppress(OSError):
+            os.remove(unfinished)
+        raise
+
+
+def _check_references(store: sqlite3.Connection, path: str, found: str | None) -> None:
+    """No row may have lost the row it refers to by the upgrade. Raises CrustsError."""
+    broken = set(store.execute("pragma foreign_key_check").fetchall())
+    if broken and found is not None:
+        with closing(read_only(_copy_name(path, found), TIMEOUT)) as before:
+            broken -= set(before.execute("pragma foreign_key_check").fetchall())
+    if broken:
+        raise CrustsError(
+            f"the upgrade of the store at {path} would lose rows of {min(broken)[0]}; it is left as it was"
+        )
