@@ -6,7 +6,7 @@ from crusts_index.render import text
 
 Row = Sequence[object]
 
-_GAP = 2  # columns that tabulate's "simple" form puts between two columns
+_GAP = 2  # spaces that tabulate's "plain" form puts between two columns
 _NARROWEST = 8  # a text column is not shrunk below this
 
 
@@ -50,6 +50,8 @@ def _is_numeric(values: Iterable[object]) -> bool:
 def _fit(heads: list[str], cells: list[list[str]], numeric: list[bool], width: int) -> list[int] | None:
     """A width for each column so that the whole fits, taken from the widest text; None if it cannot."""
     natural = [max(map(text.width, column)) for column in zip(heads, *cells, strict=True)]
+    # Nothing wider than the whole: the steps below are then few even for a cell of 64 KiB.
+    natural = [size if number else min(size, width) for size, number in zip(natural, numeric, strict=True)]
     least = [size if number else min(size, _NARROWEST) for size, number in zip(natural, numeric, strict=True)]
     excess = sum(natural) + _GAP * (len(natural) - 1) - width
     if excess > sum(natural) - sum(least):
@@ -73,8 +75,7 @@ def _blocks(heads: list[str], cells: list[list[str]], width: int) -> str:
 def _lay_out(heads: list[str], cells: list[list[str]], numeric: list[bool]) -> str:
     from tabulate import tabulate  # slow to import: it looks up its own version
 
+    rule = ["-" * max(map(text.width, column)) for column in zip(heads, *cells, strict=True)]
     align = ["right" if number else "left" for number in numeric]
-    # Everything is text by now; tabulate would read '1e5' as a number.
-    return tabulate(
-        cells, headers=heads, tablefmt="simple", disable_numparse=True, colalign=align if cells else None
-    )
+    # Heads are a row, since tabulate pads what it knows as heads; all is text, or '1e5' would be a number.
+    return tabulate([heads, rule, *cells], tablefmt="plain", disable_numparse=True, colalign=align)

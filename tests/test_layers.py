@@ -1,0 +1,116 @@
+"""Who may import whom, and what must not be imported on the way to a quick answer."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "crusts_index"
+
+# A folder of the package -> the folders it may import; `errors` and the package itself are open to all.
+ALLOWED = {
+    "claude": set(),
+    "transcript": set(),
+    "insight": set(),
+    "store": {"resources"},
+    "index": {"transcript", "store", "claude"},
+    "render": {"insight"},
+    "quick": {"store", "claude", "index"},
+    "cli": {"render", "insight", "index", "store", "claude", "quick"},
+    "__main__": {"quick", "cli"},
+    "resources": set(),
+    "errors": set(),
+    "__init__": set(),
+}
+SLOW = {
+    "alembic",
+    "genai_prices",
+    "jinja2",
+    "msgspec",
+    "prompt_toolkit",
+    "pydantic",
+    "rich",
+    "sqlalchemy",
+    "tabulate",
+    "typer",
+}
+
+
+def imports(source: str, package: str) -> set[str]:
+    """Dotted names that the source imports, anywhere in it; relative ones made absolute."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = package.split(".")[: -node.level + 1 or None] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            found |= {f"{module}.{name.name}" for name in node.names}
+    return found
+
+
+def trespasses(path: Path) -> set[str]:
+    """Imports of ours in a file that its layer may not make."""
+    place = path.relative_to(PACKAGE)
+    layer = place.parts[0].removesuffix(".py")
+    package = ".".join(["crusts_index", *place.parts[:-1]])
+    bad = set()
+    for name in imports(path.read_text("utf-8"), package):
+        root, *rest = name.split(".")
+        open_to_it = ALLOWED.get(layer, set()) | {layer, "errors", "__version__"}
+        if root == "crusts_index" and rest and rest[0] not in open_to_it:
+            bad.add(name)
+    return bad
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_every_module_imports_only_what_its_layer_may(path: Path) -> None:
+    """No module knows a layer that it should not, not even inside a function."""
+    assert set() == trespasses(path)
+
+
+def test_every_folder_of_the_package_is_a_layer() -> None:
+    """A new folder is given its place in the table before it is used."""
+    folders = {path.parent.name for path in PACKAGE.glob("*/*.py")}
+    assert set() == folders - set(ALLOWED)
+
+
+def test_imports_are_seen_in_every_form() -> None:
+    """The reading of imports finds plain, from, relative and local ones."""
+    source = "import a.b\nfrom c import d\nfrom . import e\nfrom ..f import g\ndef h():\n    import i\n"
+    assert {"a.b", "c.d", "p.q.e", "p.f.g", "i"} == imports(source, "p.q")
+
+
+def test_the_quick_path_imports_nothing_slow() -> None:
+    """The entry point, the settings and every quick module load without typer, SQLAlchemy and the like."""
+    quick = [f"crusts_index.quick.{path.stem}" for path in sorted(PACKAGE.glob("quick/[!_]*.py"))]
+    modules = [
+        "crusts_index.__main__",
+        "crusts_index.resources",
+        "crusts_index.store.settings",
+        "crusts_index.store.when",
+        *quick,
+    ]
+    code = f"import importlib, sys\nfor m in {modules!r}: importlib.import_module(m)\nprint(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert set() == SLOW & set(loaded.split())
+
+
+def test_the_settings_need_none_of_the_dear_standard_modules() -> None:
+    """Without a config.json, settings load without re, json, typing, pathlib and dataclasses."""
+    code = (
+        "import sys\nbefore = set(sys.modules)\nfrom crusts_index.store import settings\n"
+        "settings.load_settings(settings.split_flags([])[0])\nprint(*set(sys.modules) - before)"
+    )
+    # -S: what site brings in (editable installs, .pth files) is not ours.
+    loaded = subprocess.run(
+        [sys.executable, "-S", "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=PACKAGE.parent,
+        env={"HOME": "/nonexistent"},
+    ).stdout
+    assert set() == {"re", "json", "typing", "pathlib", "dataclasses", "argparse"} & set(loaded.split())

@@ -1,0 +1,108 @@
+"""The entry point: quick path or full command line, and what each kind of failure looks like from outside."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+# A quick module that does what its first argument says.
+MODULE = """
+import sys
+from crusts_index.errors import CrustsError, NotQuick, WrongUsage
+def run(argv):
+    what = argv[0] if argv else ""
+    if what == "refuse": raise CrustsError("no store\\nhere\\x1b[2J")
+    if what == "misuse": raise WrongUsage("no such day")
+    if what == "break": raise RuntimeError("a slip of ours")
+    if what == "decline": raise NotQuick
+    if what == "missing": import no_such_module_at_all
+    if what == "denied": open("/nonexistent/file")
+    if what == "interrupt": raise KeyboardInterrupt
+    print("quick", *argv, "typer" in sys.modules)
+    return 0
+"""
+
+
+@pytest.fixture
+def crusts(tmp_path: Path):  # type: ignore[no-untyped-def]
+    """Run the entry point with the module above behind `readout` (a report) and `statusline` (a hook)."""
+    (tmp_path / "told.py").write_text(MODULE)
+    code = (
+        "import sys\nfrom crusts_index import __main__\n"
+        "__main__.QUICK = {'readout': 'told', 'statusline': 'told', 'index': 'told', 'status': 'gone.away'}\n"
+        "sys.exit(__main__.main())"
+    )
+    environ = dict(
+        os.environ, PYTHONPATH=os.pathsep.join([str(ROOT), str(tmp_path)]), CRUSTS_HOME=str(tmp_path)
+    )
+
+    def run(*argv: str) -> tuple[int, str, str]:
+        done = subprocess.run(
+            [sys.executable, "-c", code, *argv], env=environ, capture_output=True, text=True, check=False
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    return run
+
+
+def test_a_quick_command_runs_without_typer(crusts) -> None:  # type: ignore[no-untyped-def]
+    """The name comes first and a module is there: nothing slow is imported; `index` only with --hook."""
+    assert (0, "quick a b False\n", "") == crusts("readout", "a", "b")
+    assert (0, "quick --hook False\n", "") == crusts("index", "--hook")
+    assert "quick" not in crusts("index")[1]
+
+
+@pytest.mark.parametrize(
+    "argv", [["--db", "x", "readout"], ["readout", "--help"], ["readout", "decline"], ["status"]]
+)
+def test_all_else_takes_the_full_command_line(crusts, argv: list[str]) -> None:  # type: ignore[no-untyped-def]
+    """Options before the name, --help, a module that declines, a module that is not there."""
+    code, out, err = crusts(*argv)
+    assert "quick" not in out
+    assert "Traceback" not in err
+    assert code in (0, 2)
+
+
+def test_each_failure_has_its_code_and_one_line(crusts) -> None:  # type: ignore[no-untyped-def]
+    """Could not: 1. Wrong usage: 2. Interrupted: 130, silent. No control characters of the message survive."""
+    assert (1, "", "crusts: no store here [2J\n") == crusts("readout", "refuse")
+    assert (2, "", "crusts: no such day\n") == crusts("readout", "misuse")
+    assert (1, "", "crusts: /nonexistent/file: No such file or directory\n") == crusts("readout", "denied")
+    assert (130, "", "") == crusts("readout", "interrupt")
+
+
+@pytest.mark.parametrize("what", ["refuse", "misuse", "break", "denied", "missing"])
+def test_a_hook_target_never_fails(crusts, what: str) -> None:  # type: ignore[no-untyped-def]
+    """Claude Code runs it: exit 0 and one line on stderr, even for a fault of ours."""
+    code, out, err = crusts("statusline", what)
+    assert (0, "", 1) == (code, out, err.count("\n"))
+
+
+def test_a_fault_of_a_report_is_not_hidden(crusts) -> None:  # type: ignore[no-untyped-def]
+    """A traceback is what a developer needs; a missing dependency is not taken for a missing module."""
+    assert "RuntimeError: a slip of ours" in crusts("readout", "break")[2]
+    assert "no_such_module_at_all" in crusts("readout", "missing")[2]
+
+
+@pytest.mark.parametrize("argv", [["--help"], ["--version"]])
+def test_a_closed_pipe_ends_quietly(argv: list[str]) -> None:
+    """`crusts … | head` prints no traceback when head has seen enough."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "crusts_index", *argv]
+    done = subprocess.run(command, cwd=ROOT, stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert (1, b"") == (done.returncode, done.stderr)
+
+
+def test_a_full_disk_behind_stdout_is_one_line() -> None:
+    """Output that cannot be written is an error, not a success."""
+    with open("/dev/full", "wb") as full:
+        command = [sys.executable, "-m", "crusts_index", "--help"]
+        done = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert (1, 1) == (done.returncode, done.stderr.count(b"\n"))
+    assert b"No space left" in done.stderr
