@@ -3,11 +3,13 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
+Crusts = Callable[..., tuple[int, str, str]]  # arguments -> exit code, stdout, stderr
 
 # A quick module that does what its first argument says.
 MODULE = """
@@ -28,7 +30,7 @@ def run(argv):
 
 
 @pytest.fixture
-def crusts(tmp_path: Path):  # type: ignore[no-untyped-def]
+def crusts(tmp_path: Path) -> Crusts:
     """Run the entry point with the module above behind `readout` (a report) and `statusline` (a hook)."""
     (tmp_path / "told.py").write_text(MODULE)
     code = (
@@ -49,7 +51,7 @@ def crusts(tmp_path: Path):  # type: ignore[no-untyped-def]
     return run
 
 
-def test_a_quick_command_runs_without_typer(crusts) -> None:  # type: ignore[no-untyped-def]
+def test_a_quick_command_runs_without_typer(crusts: Crusts) -> None:
     """The name comes first and a module is there: nothing slow is imported; `index` only with --hook."""
     assert (0, "quick a b False\n", "") == crusts("readout", "a", "b")
     assert (0, "quick --hook False\n", "") == crusts("index", "--hook")
@@ -59,7 +61,7 @@ def test_a_quick_command_runs_without_typer(crusts) -> None:  # type: ignore[no-
 @pytest.mark.parametrize(
     "argv", [["--db", "x", "readout"], ["readout", "--help"], ["readout", "decline"], ["status"]]
 )
-def test_all_else_takes_the_full_command_line(crusts, argv: list[str]) -> None:  # type: ignore[no-untyped-def]
+def test_all_else_takes_the_full_command_line(crusts: Crusts, argv: list[str]) -> None:  # type: ignore[no-untyped-def]
     """Options before the name, --help, a module that declines, a module that is not there."""
     code, out, err = crusts(*argv)
     assert "quick" not in out
@@ -67,7 +69,7 @@ def test_all_else_takes_the_full_command_line(crusts, argv: list[str]) -> None: 
     assert code in (0, 2)
 
 
-def test_each_failure_has_its_code_and_one_line(crusts) -> None:  # type: ignore[no-untyped-def]
+def test_each_failure_has_its_code_and_one_line(crusts: Crusts) -> None:
     """Could not: 1. Wrong usage: 2. Interrupted: 130, silent. No control characters of the message survive."""
     assert (1, "", "crusts: no store here [2J\n") == crusts("readout", "refuse")
     assert (2, "", "crusts: no such day\n") == crusts("readout", "misuse")
@@ -76,13 +78,13 @@ def test_each_failure_has_its_code_and_one_line(crusts) -> None:  # type: ignore
 
 
 @pytest.mark.parametrize("what", ["refuse", "misuse", "break", "denied", "missing"])
-def test_a_hook_target_never_fails(crusts, what: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_hook_target_never_fails(crusts: Crusts, what: str) -> None:
     """Claude Code runs it: exit 0 and one line on stderr, even for a fault of ours."""
     code, out, err = crusts("statusline", what)
     assert (0, "", 1) == (code, out, err.count("\n"))
 
 
-def test_a_fault_of_a_report_is_not_hidden(crusts) -> None:  # type: ignore[no-untyped-def]
+def test_a_fault_of_a_report_is_not_hidden(crusts: Crusts) -> None:
     """A traceback is what a developer needs; a missing dependency is not taken for a missing module."""
     assert "RuntimeError: a slip of ours" in crusts("readout", "break")[2]
     assert "no_such_module_at_all" in crusts("readout", "missing")[2]
