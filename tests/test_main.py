@@ -70,7 +70,7 @@ def test_all_else_takes_the_full_command_line(crusts: Crusts, argv: list[str]) -
 
 
 def test_each_failure_has_its_code_and_one_line(crusts: Crusts) -> None:
-    """Could not: 1. Wrong usage: 2. Interrupted: 130, silent. No control characters of the message survive."""
+    """Could not: 1. Wrong usage: 2. Interrupted: 130, silent. Control characters do not survive."""
     assert (1, "", "crusts: no store here [2J\n") == crusts("readout", "refuse")
     assert (2, "", "crusts: no such day\n") == crusts("readout", "misuse")
     assert (1, "", "crusts: /nonexistent/file: No such file or directory\n") == crusts("readout", "denied")
