@@ -1,0 +1,255 @@
+"""List prices: learned from the genai-prices package's own data, kept in the store, joined to calls (D15).
+
+The package is slow to import, so it is only where a call has a model that was not asked about before.
+"""
+
+import json
+import re
+import sqlite3
+from contextlib import nullcontext
+
+from crusts_index.errors import CrustsError
+from crusts_index.store.open import transaction
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from datetime import date
+    from decimal import Decimal
+
+    from genai_prices.types import ModelInfo, ModelPrice, PriceVariant, Provider
+
+    Row = tuple[str | None, str | None, int, float, float, float, float, float, float | None, str]
+
+_FAST = {"speed": "fast"}
+
+# A call's price is that of its speed, then of the latest period begun by its UTC day, then of the highest
+# tier that its context tokens exceed; a tier holds for all tokens of the call. A call without a time has the
+# latest period.
+_RESOLVE = """
+update api_calls set price_id = (
+  select id from prices as price
+  where price.model = api_calls.model
+    and (price.speed is null or price.speed = api_calls.speed)
+    and (price.from_day is null
+      or price.from_day <= ifnull(date(api_calls.time_ms / 1000, 'unixepoch'), '9999'))
+    and (price.above_tokens = 0 or price.above_tokens < api_calls.context_tokens)
+  order by price.speed desc, price.from_day desc, price.above_tokens desc
+  limit 1
+)
+"""
+_RESOLVE_CALLS = _RESOLVE + "where id in (select value from json_each(:ids))"  # noqa: S608 - constants
+_RESOLVE_MODEL = _RESOLVE + "where model = :model"
+
+_UNPRICED = """
+select distinct model from api_calls
+where price_id is null and model not like '<%' and model not in (select model from models where priced = 1)
+order by model
+"""
+_USED = """
+select model from models union select distinct model from api_calls where model not like '<%' order by model
+"""
+_ASKED = "select model, source from models"
+_NOTE_MODEL = "insert or replace into models (model, priced, source, asked_ms) values (?, ?, ?, ?)"
+_NOTE_UNKNOWN = (  # what was priced once stays so, also when a later list leaves it out
+    "insert into models (model, priced, source, asked_ms) values (?, 0, ?, ?)"
+    " on conflict (model) do update set source = excluded.source, asked_ms = excluded.asked_ms"
+)
+_FREE = "update api_calls set price_id = null where model = ?"
+_FORGET = "delete from prices where model = ?"
+_NOTE_PRICE = """
+insert into prices (
+  model, speed, from_day, above_tokens, input_usd, cache_read_usd, cache_write_5m_usd, cache_write_1h_usd,
+  output_usd, web_search_usd, source
+) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+
+
+def learn_prices(
+    connection: sqlite3.Connection, now_ms: int, *, refresh: bool = False, refresh_online: bool = False
+) -> list[str]:
+    """Ask the price list about the models of calls that it was not asked about, and price their calls.
+
+    Returns the models it does not know, in name order. `refresh` asks about all models again;
+    `refresh_online` fetches the newest list first, and is the only thing here that uses the network.
+    Raises CrustsError if the list cannot be fetched.
+    """
+    refresh = refresh or refresh_online
+    wanted = [row[0] for row in connection.execute(_USED if refresh else _UNPRICED)]
+    if not wanted:
+        return []
+    from importlib.metadata import version
+
+    source = f"genai-prices {version('genai-prices')}"
+    if not refresh:
+        asked = {model for model, by in connection.execute(_ASKED) if by.startswith(source)}
+        wanted = [model for model in wanted if model not in asked]
+    if wanted:
+        providers = _fetched_providers() if refresh_online else _bundled_providers()
+        found = {model: list(_rows(model, source, providers)) for model in wanted}
+        with nullcontext() if connection.in_transaction else transaction(connection):
+            _note(connection, found, source, now_ms)
+    return [row[0] for row in connection.execute(_UNPRICED)]
+
+
+def resolve_prices(connection: sqlite3.Connection, call_ids: "Iterable[int] | None" = None) -> None:
+    """Set the price of these calls, or of all, from the prices the store has; null where it has none."""
+    if call_ids is None:
+        connection.execute(_RESOLVE)
+    else:
+        connection.execute(_RESOLVE_CALLS, {"ids": json.dumps(list(call_ids))})
+
+
+def _note(connection: sqlite3.Connection, found: "dict[str, list[Row]]", source: str, now_ms: int) -> None:
+    for model, rows in found.items():
+        if rows:
+            connection.execute(_FREE, (model,))
+            connection.execute(_FORGET, (model,))
+            connection.executemany(_NOTE_PRICE, [(model, *row) for row in rows])
+            connection.execute(_NOTE_MODEL, (model, 1, source, now_ms))
+            connection.execute(_RESOLVE_MODEL, {"model": model})
+        else:
+            connection.execute(_NOTE_UNKNOWN, (model, source, now_ms))
+
+
+def _bundled_providers() -> "list[Provider]":
+    from genai_prices.data import providers
+
+    return providers
+
+
+def _fetched_providers() -> "list[Provider]":
+    from genai_prices import UpdatePrices
+
+    try:
+        snapshot = UpdatePrices().fetch()
+    except Exception as error:  # whatever the package's HTTP client raises
+        raise CrustsError(
+            f"the price list cannot be fetched: {error}; the prices stay as they are"
+        ) from error
+    if snapshot is None:
+        raise CrustsError("the price list cannot be fetched: nothing came; the prices stay as they are")
+    return snapshot.providers
+
+
+def _rows(model: str, source: str, providers: "list[Provider]") -> "Iterator[Row]":
+    """The prices of a model, each speed, period and tier; none if it is not listed."""
+    from datetime import UTC, datetime
+
+    listed = _find(model, providers)
+    if listed is None:
+        return
+    provider, info = listed
+    days = _first_days(info)
+    if days is None:
+        return
+    is_claude = "claude" in info.id.lower()
+    has_speed = False
+    for day in days:
+        time = datetime(day.year, day.month, day.day, tzinfo=UTC) if day else datetime(1970, 1, 1, tzinfo=UTC)
+        standard = info.get_prices(time)
+        tag = f"{source} {provider}/{info.id}"
+        yield from _tiers(standard, None, day, tag, is_claude=is_claude)
+        if _fast_variants(info):
+            fast = info.get_prices(time, _FAST)
+            has_speed = has_speed or fast != standard
+            if has_speed:
+                yield from _tiers(fast, _FAST["speed"], day, f"{tag} fast", is_claude=is_claude)
+
+
+def _tiers(
+    prices: "ModelPrice", speed: str | None, day: "date | None", source: str, *, is_claude: bool
+) -> "Iterator[Row]":
+    from genai_prices.types import TieredPrices
+
+    def at(key: str, tokens: int) -> "Decimal | None":
+        price = getattr(prices, key, None)
+        if not isinstance(price, TieredPrices):
+            return price
+        return next((tier.price for tier in reversed(price.tiers) if tokens >= tier.start), price.base)
+
+    keys = ("input_mtok", "cache_read_mtok", "cache_write_mtok", "cache_write_1h_mtok", "output_mtok")
+    tiered = [
+        price for price in (getattr(prices, key, None) for key in keys) if isinstance(price, TieredPrices)
+    ]
+    for start in sorted({0, *(tier.start for price in tiered for tier in price.tiers)}):
+        fresh, read, write, write_1h, output = (at(key, start) for key in keys)
+        if fresh is None or output is None:
+            return
+        derived = []
+        if read is None:
+            read = fresh / 10 if is_claude else fresh
+            derived.append("cache read 0.1 x input" if is_claude else "cache read as input")
+        if write is None:
+            write = fresh * 5 / 4 if is_claude else fresh
+            derived.append("5m cache write 1.25 x input" if is_claude else "cache write as input")
+        if write_1h is None:
+            write_1h = fresh * 2 if is_claude else write
+            derived.append("1h cache write 2 x input" if is_claude else "1h cache write as 5m")
+        search = at("web_searches_kcount", start)
+        yield (
+            speed,
+            day.isoformat() if day else None,
+            start,
+            float(fresh),
+            float(read),
+            float(write),
+            float(write_1h),
+            float(output),
+            None if search is None else float(search),
+            f"{source}; derived: {', '.join(derived)}" if derived else source,
+        )
+
+
+def _first_days(info: "ModelInfo") -> "list[date | None] | None":
+    """The days on which a price of the model begins, None for the beginning of time.
+
+    None as a whole for a model without prices and for one whose price depends on the hour.
+    """
+    from genai_prices.types import ModelPrice, StartDateConstraint
+
+    dated = [] if isinstance(info.prices, ModelPrice) else info.prices
+    if not info.prices:
+        return None
+    constraints = [price.constraint for price in dated]
+    constraints += [variant.constraint for variant in _fast_variants(info)]
+    days: set[date] = set()
+    for constraint in constraints:
+        if isinstance(constraint, StartDateConstraint):
+            days.add(constraint.start_date)
+        elif constraint is not None:
+            return None
+    return [None, *sorted(days)]
+
+
+def _fast_variants(info: "ModelInfo") -> "list[PriceVariant]":
+    """Prices for fast mode; batches and the like do not occur in transcripts."""
+    return [variant for variant in getattr(info, "price_variants", None) or () if variant.when == _FAST]
+
+
+def _find(model: str, providers: "list[Provider]") -> "tuple[str, ModelInfo] | None":
+    """The provider's id and its entry for a model as logged.
+
+    Anthropic's own list first; a Bedrock or Vertex name by that provider's list, else by the bare name in it;
+    a model of others by the provider its name tells.
+    """
+    name = re.sub(r"\[[^\]]*\]$", "", model.strip().lower())
+    if not name or name.startswith("<"):
+        return None
+    by_id = {provider.id: provider for provider in providers}
+    if "claude" in name:
+        bare = re.sub(r"-v\d+(:\d+)?$|@.*$", "", re.sub(r"^.*[/.](?=claude)", "", name))
+        tries = [("anthropic", name)]
+        tries += [("aws", name.rpartition("/")[2])] if "anthropic.claude" in name else []
+        tries += [("google", name)] if "@" in name else []
+        tries += [("anthropic", bare)]
+    elif ":" in name:  # a tag of a local model
+        return None
+    else:
+        tries = [
+            (p.id, name) for p in providers if p.model_match is not None and p.model_match.is_match(name)
+        ][:1]
+    for provider, ref in tries:
+        if provider in by_id and (info := by_id[provider].find_model(ref)):
+            return provider, info
+    return None
