@@ -1,0 +1,199 @@
+"""Safe reading, backing up and replacing of small text files that belong to the user."""
+
+import hashlib
+import os
+import stat
+import time
+from contextlib import suppress
+
+from crusts_index.errors import CrustsError
+
+MAX_BYTES = 8 * 1024 * 1024
+BACKUPS_PER_FILE = 10
+
+
+class FileChanged(Exception):  # noqa: N818 - a signal to read again, not an error
+    """The file is no longer what was read; nothing was written."""
+
+
+class Contents:
+    """What a file held when it was read: its bytes and what tells whether it is still the same file."""
+
+    __slots__ = ("data", "inode", "mtime_ns")
+
+    def __init__(self, data: bytes, mtime_ns: int, inode: int) -> None:
+        self.data = data
+        self.mtime_ns = mtime_ns
+        self.inode = inode
+
+    def same_as(self, other: "Contents | None") -> bool:
+        """Whether `other` is this very state of the file."""
+        return (
+            other is not None
+            and self.mtime_ns == other.mtime_ns
+            and self.inode == other.inode
+            and self.data == other.data
+        )
+
+
+def read_contents(path: str) -> Contents | None:
+    """The file at `path`, links followed; None if there is none.
+
+    Raises CrustsError for what is no regular file, cannot be read, or is larger than 8 MB.
+    """
+    try:
+        # Without O_NONBLOCK a pipe in the file's place would hold us up for ever.
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise CrustsError(f"{path}: cannot be read ({error.strerror})") from error
+    about = os.fstat(descriptor)
+    if not stat.S_ISREG(about.st_mode):
+        os.close(descriptor)
+        raise CrustsError(f"{path}: not a regular file")
+    with open(descriptor, "rb") as file:
+        if about.st_size > MAX_BYTES:
+            raise CrustsError(f"{path}: larger than 8 MB, so it is left alone")
+        try:
+            data = file.read(MAX_BYTES + 1)
+        except OSError as error:
+            raise CrustsError(f"{path}: cannot be read ({error.strerror})") from error
+    return Contents(data, about.st_mtime_ns, about.st_ino)
+
+
+def check_writable(path: str) -> None:
+    """Raise CrustsError if the file at `path` (or the folder it would be made in) is not to be written to."""
+    real = os.path.realpath(path)
+    try:
+        mode = os.stat(real).st_mode
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise CrustsError(f"{path}: cannot be read ({error.strerror})") from error
+    # The bits are asked too, as root may write to anything; a file without them was meant to stay.
+    if not mode & 0o222 or not os.access(real, os.W_OK):
+        raise CrustsError(f"{path}: is read-only; make it writable (chmod u+w) and run this again")
+    if not os.access(os.path.dirname(real), os.W_OK):
+        raise CrustsError(f"{path}: its folder {os.path.dirname(real)} is read-only")
+
+
+def write_atomically(path: str, text: str | bytes, expected: Contents | None = None) -> None:
+    """Put `text` in the place of the file at `path`: whole or not at all, links and file mode kept.
+
+    Folders are made as needed. With `expected`, raises FileChanged if the file has changed since.
+    Raises CrustsError if it cannot be written.
+    """
+    check_writable(path)
+    real = os.path.realpath(path)
+    temporary = f"{real}.{os.getpid()}.{time.time_ns()}.tmp"
+    try:
+        os.makedirs(os.path.dirname(real), exist_ok=True)
+        mode, owner = _mode_and_owner(real)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with open(descriptor, "wb") as file:
+                file.write(text.encode("utf-8") if isinstance(text, str) else text)
+                file.flush()
+                if owner is not None:
+                    with suppress(OSError):  # only root can give a file to someone else
+                        os.chown(temporary, *owner)
+                os.chmod(temporary, mode)
+                os.fsync(file.fileno())
+            _check_unchanged(real, expected)
+            os.replace(temporary, real)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(temporary)
+            raise
+        _sync_folder(os.path.dirname(real))
+    except OSError as error:
+        raise CrustsError(f"{path}: cannot be written ({error.strerror})") from error
+
+
+def back_up(path: str, backups: str) -> str | None:
+    """Copy the file at `path` into the folder `backups`; the copy's path, or None if there is no file.
+
+    The newest ten copies of each file are kept, told apart by the file's full path.
+    """
+    contents = read_contents(path)
+    if contents is None:
+        return None
+    prefix = _backup_prefix(path)
+    try:
+        os.makedirs(backups, mode=0o700, exist_ok=True)
+        copy = _write_copy(backups, prefix, contents.data)
+        _prune(backups, prefix)
+    except OSError as error:
+        raise CrustsError(f"{backups}: the backup of {path} cannot be written ({error.strerror})") from error
+    return copy
+
+
+def list_backups(path: str, backups: str) -> list[str]:
+    """The copies of the file at `path` in the folder `backups`, oldest first."""
+    return [os.path.join(backups, name) for name in _copies(backups, _backup_prefix(path))]
+
+
+def _check_unchanged(path: str, expected: Contents | None) -> None:
+    if expected is not None and not expected.same_as(read_contents(path)):
+        raise FileChanged(path)
+
+
+def _mode_and_owner(path: str) -> tuple[int, tuple[int, int] | None]:
+    try:
+        about = os.stat(path)
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask, None
+    return stat.S_IMODE(about.st_mode), (about.st_uid, about.st_gid)
+
+
+def _sync_folder(folder: str) -> None:
+    """Make the rename last through a power cut, where folders can be synced at all."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        pass
+    finally:
+        os.close(descriptor)
+
+
+def _backup_prefix(path: str) -> str:
+    # Two projects' CLAUDE.md must not push out each other's copies, so the full path is part of the name.
+    place = hashlib.blake2b(os.fsencode(os.path.realpath(path)), digest_size=4).hexdigest()
+    return f"{os.path.basename(path)}.{place}."
+
+
+def _write_copy(backups: str, prefix: str, data: bytes) -> str:
+    while True:
+        nanoseconds = time.time_ns()
+        moment = time.strftime("%Y%m%dT%H%M%S", time.gmtime(nanoseconds // 10**9))
+        copy = os.path.join(backups, f"{prefix}{moment}.{nanoseconds % 10**9:09d}Z.bak")
+        try:
+            descriptor = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            continue  # the clock moves on
+        with open(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        return copy
+
+
+def _copies(backups: str, prefix: str) -> list[str]:
+    try:
+        names = os.listdir(backups)
+    except OSError:
+        return []
+    return sorted(name for name in names if name.startswith(prefix) and name.endswith(".bak"))
+
+
+def _prune(backups: str, prefix: str) -> None:
+    for name in _copies(backups, prefix)[:-BACKUPS_PER_FILE]:
+        with suppress(FileNotFoundError):  # another run pruned it
+            os.unlink(os.path.join(backups, name))
