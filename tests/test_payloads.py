@@ -1,0 +1,156 @@
+"""What hooks and status lines get on standard input is read whatever it is."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crusts_index.claude.payloads import MAX_BYTES, read_hook, read_status
+
+HOOK = {
+    "session_id": "s1",
+    "transcript_path": "/t/s1.jsonl",
+    "agent_transcript_path": "/t/s1/subagents/agent-a.jsonl",
+    "cwd": "/src/app",
+    "hook_event_name": "PreCompact",
+    "prompt": "caf\u00e9",
+    "trigger": "auto",
+    "reason": "other",
+    "unknown": {"x": 1},
+}
+STATUS = {
+    "session_id": "s1",
+    "transcript_path": "/t/s1.jsonl",
+    "cwd": "/src/app",
+    "version": "2.1.240",
+    "model": {"id": "claude-opus-4-6[1m]", "display_name": "Opus"},
+    "workspace": {"current_dir": "/src/app/x", "project_dir": "/src/app", "added_dirs": ["/lib", 5]},
+    "cost": {"total_cost_usd": 1.25},
+    "context_window": {
+        "context_window_size": 1_000_000,
+        "used_percentage": 21,
+        "current_usage": {
+            "input_tokens": 1,
+            "output_tokens": 20,
+            "cache_creation_input_tokens": 300,
+            "cache_read_input_tokens": 4000,
+        },
+    },
+}
+
+
+def encode(value: object) -> bytes:
+    """The payload as it arrives."""
+    return json.dumps(value).encode()
+
+
+def test_hook_fields() -> None:
+    """Every field is read as sent; unknown ones are passed over."""
+    payload = read_hook(encode(HOOK))
+    assert payload is not None
+    assert {key: getattr(payload, key) for key in HOOK if key != "unknown"} == {
+        key: value for key, value in HOOK.items() if key != "unknown"
+    }
+
+
+def test_status_fields() -> None:
+    """The context is the input side of the last call; model, cost, version and folders are as sent."""
+    payload = read_status(encode(STATUS))
+    assert payload is not None
+    assert (payload.context_tokens, payload.output_tokens, payload.window_size) == (4301, 20, 1_000_000)
+    assert (payload.model_id, payload.model_name) == ("claude-opus-4-6[1m]", "Opus")
+    assert (payload.used_percentage, payload.cost_usd, payload.version) == (21.0, 1.25, "2.1.240")
+    assert (payload.project_dir, payload.current_dir, payload.added_dirs) == (
+        "/src/app",
+        "/src/app/x",
+        ["/lib"],
+    )
+    assert payload.size_distrusted is False
+
+
+def window(**fields: object) -> Any:
+    """A status line payload with this context window."""
+    return read_status(encode({"session_id": "s", "context_window": fields}))
+
+
+def test_window_size_has_two_names() -> None:
+    """total_tokens serves where context_window_size is missing or nonsense."""
+    assert window(total_tokens=500_000).window_size == 500_000
+    assert window(context_window_size=200_000, total_tokens=5).window_size == 200_000
+    assert window(context_window_size=None, total_tokens=7).window_size == 7
+    assert window(context_window_size=0).window_size is None
+
+
+def test_size_below_what_is_in_it_is_distrusted() -> None:
+    """A window smaller than its contents is no window: size and percentage are then unknown."""
+    usage = {"input_tokens": 100_000, "cache_read_input_tokens": 150_000}
+    payload = window(context_window_size=200_000, used_percentage=100, current_usage=usage)
+    assert (payload.window_size, payload.used_percentage, payload.context_tokens) == (None, None, 250_000)
+    assert payload.size_distrusted is True
+
+
+def test_no_usage_yet() -> None:
+    """Before the first call, and after a compaction, there is no usage: unknown, not 0."""
+    assert window(context_window_size=200_000, current_usage=None).context_tokens is None
+    assert window(context_window_size=200_000, current_usage={}).context_tokens is None
+    assert window(current_usage={"input_tokens": 0}).context_tokens == 0
+
+
+BROKEN = [
+    b"",
+    b" ",
+    b"{",
+    b"null",
+    b"[]",
+    b'"text"',
+    b"5",
+    b"{}",
+    b'{"other": 1}',
+    b'{"session_id": 5}',
+    b'{"session_id": ""}',
+    b"[" * 200_000,
+    b'{"a":' * 200_000,
+    b"\xff\xfe",
+    b'{"session_id": "s"' + b" " * MAX_BYTES + b"}",
+    b"9" * 10_000,
+]
+
+
+@pytest.mark.parametrize("data", BROKEN, ids=range(len(BROKEN)))
+def test_what_is_no_payload_is_none(data: bytes) -> None:
+    """Empty, broken, alien, huge and deeply nested input is no payload, and no error."""
+    assert read_hook(data) is None
+    assert read_status(data) is None
+
+
+def test_bom_and_bad_bytes() -> None:
+    """A BOM is passed over, undecodable bytes cost only themselves, half a surrogate pair becomes a ?."""
+    payload = read_hook(
+        b'\xef\xbb\xbf{"session_id": "s", "prompt": "a\xffb", "cwd": "/\\ud83d", "reason": "x\\u0000"}'
+    )
+    assert payload is not None
+    assert (payload.prompt, payload.cwd, payload.reason) == ("a\ufffdb", "/?", None)
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=4), inner, max_size=2),
+    max_leaves=5,
+)
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_wrong_types_cost_only_their_field(data: st.DataObject) -> None:
+    """Whatever stands in any field, reading does not fail, and the session is still known."""
+    mangled = {key: data.draw(values | st.just(value)) for key, value in STATUS.items()}
+    for part in ("context_window", "model", "workspace", "cost"):
+        if data.draw(st.booleans()):
+            mangled[part] = {key: data.draw(values) for key in STATUS[part]}  # type: ignore[attr-defined]
+    payload = read_status(encode({**mangled, "session_id": "s"}))
+    assert payload is not None
+    assert payload.session_id == "s"
+    assert payload.window_size is None or payload.window_size > 0
+    assert read_hook(encode({**mangled, "session_id": "s"})) is not None
