@@ -1,0 +1,36 @@
+"""`crusts demo`: write a made-up Claude Code folder to try the other commands on."""
+
+import json
+import pathlib
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from crusts_index.claude.demo import write_demo
+from crusts_index.cli import options
+
+Folder = Annotated[
+    pathlib.Path, typer.Argument(metavar="DIR", help="A new or empty folder, or an earlier demo.")
+]
+
+
+def demo(context: typer.Context, folder: Folder) -> None:
+    """Write a small made-up Claude Code folder: eight sessions in three projects."""
+    made = write_demo(folder, datetime.now(UTC))
+    counts = {
+        "folder": str(made.folder),
+        "projects": made.projects,
+        "sessions": made.sessions,
+        "transcripts": made.transcripts,
+        "records": made.records,
+        "bytes": made.bytes_written,
+    }
+    if options.settings(context).json:
+        typer.echo(json.dumps({"schema_version": 1, **counts}))
+        return
+    typer.echo(
+        f"{made.sessions} sessions in {made.projects} projects, {made.records:,} records, in {made.folder}"
+    )
+    typer.echo("Look at it with a store of its own:")
+    typer.echo(f"  CLAUDE_CONFIG_DIR={made.folder} CRUSTS_HOME={made.folder / 'crusts'} crusts analyze")
