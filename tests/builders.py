@@ -8,10 +8,8 @@
     t.write()
     assert folder.crusts("list", "--json").json()["sessions"]
 
-Every id and timestamp follows from the session id and the order of the calls, so a test that fails fails again.
+Ids and timestamps follow from the session id and the order of the calls, so a test that fails fails again.
 """
-
-from __future__ import annotations
 
 import json
 import os
@@ -47,7 +45,7 @@ def stamp(time: datetime) -> str:
 def usage(
     input: int = 3, write: int = 0, read: int = 0, output: int = 20, write_1h: int = 0, **more: Any
 ) -> Json:
-    """The usage of one call. `write` is the whole cache write, `write_1h` the part of it that lives an hour."""
+    """The usage of one call; `write_1h` is the part of `write`, the whole cache write, that lives an hour."""
     return without_omitted(
         {
             "input_tokens": input,
@@ -65,18 +63,22 @@ def usage(
 
 
 def text_block(text: str) -> Json:
+    """Text of a person or a model."""
     return {"type": "text", "text": text}
 
 
 def thinking_block(text: str = "", signature: str = "c2lnbmF0dXJl") -> Json:
+    """Thinking, which is logged without its text as a rule."""
     return {"type": "thinking", "thinking": text, "signature": signature}
 
 
 def image_block(data: str = "iVBORw0KGgo=", media_type: str = "image/png") -> Json:
+    """A picture in base64."""
     return {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}}
 
 
 def without_omitted(fields: Mapping[str, Any]) -> Json:
+    """The fields without those whose value is OMIT."""
     return {key: value for key, value in fields.items() if value is not OMIT}
 
 
@@ -222,12 +224,12 @@ class Transcript:
         content: Any = "done",
         *,
         is_error: Any = OMIT,
-        toolUseResult: Any = OMIT,
+        tool_use_result: Any = OMIT,
         **fields: Any,
     ) -> str:
         block = {"tool_use_id": id, "type": "tool_result", "content": content, "is_error": is_error}
         message = {"role": "user", "content": [without_omitted(block)]}
-        return self.record("user", message=message, toolUseResult=toolUseResult, **fields)
+        return self.record("user", **{"message": message, "toolUseResult": tool_use_result, **fields})
 
     # a response with one tool use, and its result
 
@@ -239,13 +241,13 @@ class Transcript:
         *,
         id: str | None = None,
         is_error: Any = OMIT,
-        toolUseResult: Any = OMIT,
+        tool_use_result: Any = OMIT,
         **response: Any,
     ) -> str:
         """Use a tool and log its result; returns the tool use's id."""
         block = self.tool_use(name, input, id)
         self.response(block, **response)
-        self.tool_result(block["id"], result, is_error=is_error, toolUseResult=toolUseResult)
+        self.tool_result(block["id"], result, is_error=is_error, tool_use_result=tool_use_result)
         return str(block["id"])
 
     def read(
@@ -267,7 +269,7 @@ class Transcript:
         }
         given = {"file_path": path, "offset": offset or OMIT, "limit": limit or OMIT}
         return self.call(
-            "Read", without_omitted(given), text, toolUseResult={"type": "text", "file": file}, **more
+            "Read", without_omitted(given), text, tool_use_result={"type": "text", "file": file}, **more
         )
 
     def edit(self, path: str, old: str = "a", new: str = "b", *, original: str = "a\n", **more: Any) -> str:
@@ -281,12 +283,12 @@ class Transcript:
             "userModified": False,
             "replaceAll": False,
         }
-        return self.call("Edit", given, f"The file {path} has been updated.", toolUseResult=done, **more)
+        return self.call("Edit", given, f"The file {path} has been updated.", tool_use_result=done, **more)
 
     def bash(self, command: str, output: str = "", **more: Any) -> str:
         done = {"stdout": output, "stderr": "", "interrupted": False, "isImage": False}
         given = {"command": command, "description": "Run it"}
-        return self.call("Bash", given, output, toolUseResult=done, **more)
+        return self.call("Bash", given, output, tool_use_result=done, **more)
 
     # what is neither said by a person nor by the model
 
@@ -332,7 +334,7 @@ class Transcript:
                 agentId=agent,
             )
 
-    def sidechain(self) -> Transcript:
+    def sidechain(self) -> "Transcript":
         """A thread of its own inside this transcript: same file and clock, own root."""
         thread = Transcript(
             self.session, cwd=self.cwd, version=self.version, model=self.model, clock=self.clock

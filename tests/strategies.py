@@ -1,10 +1,8 @@
 """Random small Claude folders for property tests: what goes right, what goes odd, and what is damaged.
 
-`folders()` draws the transcripts of one folder as bytes; `histories()` draws such a folder and a way to write it in
-steps (any split, any order). Both shrink: fewer events, fewer files, whole lines.
+`folders()` draws the transcripts of one folder as bytes; `histories()` draws such a folder and a way to
+write it in steps (any split, any order). Both shrink: fewer events, fewer files, whole lines.
 """
-
-from __future__ import annotations
 
 import json
 from collections.abc import Callable
@@ -44,8 +42,20 @@ texts = st.sampled_from(TEXTS)
 paths = st.sampled_from(PATHS)
 counts = st.integers(0, 300_000)
 odd_numbers = st.sampled_from((None, -1, 1.5, 2.0**70, 2**60, -0.0, True, "12", "many", [], {}))
-odd_times = st.sampled_from((OMIT, None, "", 0, "yesterday", "2026-10-05 09:00:00", "2026-10-05T11:00:00+02:00",
-                             "2026-10-05T09:00:00.123456789Z", "2026-13-45T99:00:00Z", "0001-01-01T00:00:00Z"))  # fmt: skip
+odd_times = st.sampled_from(
+    (
+        OMIT,
+        None,
+        "",
+        0,
+        "yesterday",
+        "2026-10-05 09:00:00",
+        "2026-10-05T11:00:00+02:00",
+        "2026-10-05T09:00:00.123456789Z",
+        "2026-13-45T99:00:00Z",
+        "0001-01-01T00:00:00Z",
+    )
+)
 odd_values = st.one_of(odd_numbers, st.sampled_from(("", "\x00", "x" * 300)))
 
 Event = tuple[str, Any, Any, Any]
@@ -61,6 +71,7 @@ class Sheet:
 
 
 def usages(odd: bool) -> st.SearchStrategy[Json]:
+    """The usage of a call; odd ones hold a value that is no token count."""
     plain = st.builds(usage, counts, counts, counts, counts)
     if not odd:
         return plain
@@ -96,8 +107,12 @@ def events(odd: bool = True) -> st.SearchStrategy[Event]:
         ("compact", counts, st.one_of(nothing, counts), st.booleans()),
         ("rewind", st.integers(0, 99), texts, nothing),
         ("sidechain", texts, usages(odd), nothing),
-        ("attachment", st.sampled_from(("file", "hook_success", "queued_command", "skill_listing", "new_kind")), texts,
-         nothing),
+        (
+            "attachment",
+            st.sampled_from(("file", "hook_success", "queued_command", "skill_listing", "new_kind")),
+            texts,
+            nothing,
+        ),
         ("agent_progress", st.sampled_from(AGENTS), st.sampled_from(REQUESTS), usages(odd)),
         ("synthetic", texts, nothing, nothing),
         ("title", texts, nothing, nothing),
@@ -105,15 +120,24 @@ def events(odd: bool = True) -> st.SearchStrategy[Event]:
         ("microcompact", counts, nothing, nothing),
         ("rewrite", st.integers(0, 99), nothing, nothing),
         ("wait", st.integers(0, 9_000), nothing, nothing),
-    ]  # fmt: skip
+    ]
     if odd:
         kinds += [
             ("odd_time", odd_times, texts, nothing),
-            ("odd_field", st.sampled_from(("uuid", "message", "type", "sessionId", "parentUuid", "requestId")),
-             odd_values, nothing),
+            (
+                "odd_field",
+                st.sampled_from(("uuid", "message", "type", "sessionId", "parentUuid", "requestId")),
+                odd_values,
+                nothing,
+            ),
             ("unknown", st.sampled_from(("quantum-state", "system", "")), odd_values, nothing),
-            ("bare", st.sampled_from((b"[]", b"1", b"null", b'"text"', b"{}", b"", b"   ")), nothing, nothing),
-        ]  # fmt: skip
+            (
+                "bare",
+                st.sampled_from((b"[]", b"1", b"null", b'"text"', b"{}", b"", b"   ")),
+                nothing,
+                nothing,
+            ),
+        ]
     return st.one_of([st.tuples(st.just(name), *details) for name, *details in kinds])
 
 
@@ -127,6 +151,7 @@ def play(sheet: Sheet, event: Event) -> None:
 
 
 def earlier(sheet: Sheet, place: int) -> str | None:
+    """The uuid of a record that is already there."""
     return sheet.uuids[place % len(sheet.uuids)] if sheet.uuids else None
 
 
@@ -354,7 +379,7 @@ Step = tuple[str, bytes]
 
 @st.composite
 def histories(draw: st.DrawFn, odd: bool = True, damaged: bool = True) -> list[Step]:
-    """A folder written in steps: (relative path, bytes to append). Files grow in any order and are cut anywhere."""
+    """A folder in steps (relative path, bytes to append): files grow in any order and are cut anywhere."""
     rest = draw(folders(odd=odd, damaged=damaged))
     steps: list[Step] = []
     while rest:

@@ -1,7 +1,5 @@
 """The makers of transcripts make what they say."""
 
-from __future__ import annotations
-
 import json
 import uuid
 from pathlib import Path
@@ -13,6 +11,7 @@ from tests.strategies import Step, folders, histories, write_folder, write_step
 
 
 def records(transcript: Transcript) -> list[dict]:
+    """The lines, parsed."""
     return [json.loads(line) for line in transcript.lines()]
 
 
@@ -46,7 +45,7 @@ def test_ids_are_well_formed_and_repeat() -> None:
 
 
 def test_a_rewind_and_a_sidechain_have_their_own_parents() -> None:
-    """A prompt may go back to an earlier record; a sidechain starts from no parent and leaves the main chain be."""
+    """A prompt may go back to an earlier record; a sidechain has a root of its own."""
     t = Transcript()
     start = t.prompt("one")
     answer = t.response("done")
