@@ -1,0 +1,90 @@
+"""`crusts index`: take what is new in the transcripts into the store."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from crusts_index.cli import options
+from crusts_index.cli.progress import show_progress
+from crusts_index.index.rebuild import rebuild as rebuild_store
+from crusts_index.index.refresh import index_all, index_named, keeps_text, learn_new_prices, list_problems
+from crusts_index.index.run import Options, Summary
+from crusts_index.render import console, jsonout, text
+from crusts_index.store.settings import Settings
+
+COUNTS = ("files", "changed", "gone", "bytes_read", "records", "calls", "problems", "seconds")
+
+
+def index(
+    context: typer.Context,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, metavar="N", help="Worker processes; else as many as pay.")
+    ] = None,
+    file: Annotated[
+        list[str] | None,
+        typer.Option("--file", metavar="TRANSCRIPT", help="Only this transcript's session; repeatable."),
+    ] = None,
+    hook: Annotated[
+        bool, typer.Option("--hook", help="As a hook of Claude Code: the session named on stdin, silently.")
+    ] = False,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Read everything into a new store; the old file is kept.")
+    ] = False,
+    prices: Annotated[
+        bool, typer.Option("--prices", help="Ask the bundled price list anew for every model.")
+    ] = False,
+    fetch: Annotated[
+        bool, typer.Option("--fetch", help="With --prices: fetch the newest list. The only use of a network.")
+    ] = False,
+) -> None:
+    """Take what is new in the transcripts into the store.
+
+    Counts are exact and of this run, `calls` apart: those are all API calls that the store knows.
+    """
+    settings = options.settings(context)
+    if hook:
+        from crusts_index.quick.index import run_hook
+
+        run_hook(settings, sys.stdin.buffer.read())
+        return
+    with show_progress(quiet=settings.json) as progress:
+        run = Options(jobs=jobs, keep_text=keeps_text(settings), progress=progress)
+        if rebuild:
+            summary = rebuild_store(settings, run)
+        elif file:
+            summary = index_named(settings, file, run)
+        else:
+            summary = index_all(settings, run)
+    unpriced = learn_new_prices(settings, ask_all=prices or fetch, fetch=fetch)
+    _report(settings, summary, unpriced)
+
+
+def _report(settings: Settings, summary: Summary, unpriced: list[str]) -> None:
+    if settings.json:
+        found = {name: getattr(summary, name) for name in COUNTS}
+        found["unreadable"] = [{"path": path, "reason": reason} for path, reason in summary.unreadable]
+        console.put(jsonout.encode(found, indent=console.is_terminal(sys.stdout)))
+    else:
+        console.put(_sentence(summary))
+    for path, reason in summary.unreadable:
+        console.note(f"could not read {path}: {reason}")
+    if unpriced:
+        console.note(f"no price is known for {', '.join(unpriced)}: their calls have no cost")
+    if settings.verbose:
+        for path, offset, length, reason in list_problems(settings):
+            console.note(f"{path}: {length:,} bytes at {offset:,}: {reason}")
+
+
+def _sentence(summary: Summary) -> str:
+    read = f"{summary.changed:,} of {summary.files:,} transcripts read"
+    parts = [f"{read} ({text.size(summary.bytes_read)}, {summary.records:,} records) in {summary.seconds:.1f} s"]
+    if summary.changed:
+        parts.append(f"{summary.calls:,} API calls in the store")
+    if summary.gone:
+        parts.append(f"{summary.gone:,} no longer on disk, their history kept")
+    if summary.problems:
+        parts.append(f"{summary.problems:,} damaged or odd places (--verbose lists them)")
+    if summary.unreadable:
+        parts.append(f"{len(summary.unreadable):,} could not be read")
+    return "; ".join(parts)

@@ -1,0 +1,221 @@
+"""Brings API calls up to date: which responses are one call (D1), who owns it (D2), and what its blocks cost (D9)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from crusts_index.transcript.tokens import spread
+
+# Two responses are the same call if they share a request id, or a message id within one record-level session; two
+# that both lack a request id only if their input sides are equal.
+_NEIGHBOURS = """
+select t.id, o.id, o.call_id
+from temp.touched t
+join responses r on r.id = t.id
+join responses o on o.request_id = r.request_id
+where o.id <> r.id and r.has_usage and o.has_usage
+union
+select t.id, o.id, o.call_id
+from temp.touched t
+join responses r on r.id = t.id
+join responses o on o.message_id = r.message_id and o.record_session is r.record_session
+where o.id <> r.id and r.has_usage and o.has_usage
+  and (r.request_id is not null or o.request_id is not null
+       or (o.input_tokens = r.input_tokens and o.cache_read_tokens = r.cache_read_tokens
+           and o.cache_write_tokens = r.cache_write_tokens))
+"""
+
+_CALL_COLUMNS = """id, response_id, transcript_id, thread_id, model, time_ms, input_tokens, cache_read_tokens,
+cache_write_tokens, cache_write_1h_tokens, output_tokens, thinking_tokens, web_searches, context_tokens, service_tier,
+speed, geo, stop_reason, effort, is_advisor, retained"""
+
+_USAGE = """r.model, r.last_ms, r.input_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cache_write_1h_tokens,
+r.output_tokens, r.thinking_tokens, r.web_searches, r.input_tokens + r.cache_read_tokens + r.cache_write_tokens,
+r.service_tier, r.speed, r.geo, r.stop_reason, r.effort, r.is_advisor"""
+
+_WRITE_LONE = f"""
+insert or replace into api_calls ({_CALL_COLUMNS})
+select r.id, r.id, r.transcript_id, r.thread_id, {_USAGE}, r.id < 0
+from temp.touched t join responses r on r.id = t.id
+where r.has_usage and t.id not in (select id from temp.related)
+"""
+
+_WRITE_SHARED = f"""
+insert or replace into api_calls ({_CALL_COLUMNS})
+select :call, :owner, o.transcript_id, o.thread_id, {_USAGE}, :retained
+from responses r, responses o where r.id = :usage and o.id = :owner
+"""
+
+_MEMBERS = """
+select r.id, r.is_copied, r.is_nested, th.kind <> 'main', r.record_session is not s.session_id, r.first_ms,
+       tr.path, r.transcript_id, r.last_record_id, r.is_advisor
+from responses r
+join threads th on th.id = r.thread_id
+join transcripts tr on tr.id = r.transcript_id
+left join sessions s on s.id = tr.session_id
+where r.id = ?
+"""
+
+_LATEST = 1 << 62
+
+
+class _Member(NamedTuple):
+    id: int
+    is_copied: int
+    is_nested: int
+    is_elsewhere: int
+    is_foreign: int
+    first_ms: int | None
+    path: str
+    transcript_id: int
+    last_record_id: int
+    is_advisor: int
+
+    @property
+    def rank(self) -> tuple[Any, ...]:
+        first = _LATEST if self.first_ms is None else self.first_ms
+        return (self.is_copied, self.is_nested, self.is_elsewhere, self.is_foreign, first, self.path, self.id)
+
+
+def settle_calls(store: sqlite3.Connection, touched: Iterable[int], continued: Iterable[int]) -> None:
+    """Make the calls of the touched responses anew; `continued` have lines from an earlier stretch."""
+    ids = set(touched)
+    _fill(store, "touched", ids)
+    edges = store.execute(_NEIGHBOURS).fetchall()
+    related = {edge[0] for edge in edges}
+    _fill(store, "related", related)
+    store.execute(_WRITE_LONE)
+    store.execute(
+        "update responses set call_id = id where has_usage and call_id is not id"
+        " and id in (select id from temp.touched except select id from temp.related)"
+    )
+    spread_anew = set(continued)
+    for members in _components(store, edges):
+        spread_anew |= _write_shared(store, members)
+    for response in spread_anew:
+        _spread_blocks(store, response)
+
+
+def _components(store: sqlite3.Connection, edges: list[tuple[int, int, int | None]]) -> list[set[int]]:
+    """Connected sets of response ids. A call written before is connected already, so all its responses join."""
+    leader: dict[int, int] = {}
+
+    def find(one: int) -> int:
+        while leader.setdefault(one, one) != one:
+            leader[one] = leader[leader[one]]
+            one = leader[one]
+        return one
+
+    calls: dict[int, int] = {}
+    for one, other, call in edges:
+        leader[find(one)] = find(other)
+        if call is not None:
+            calls[call] = other
+    for call, one in calls.items():
+        for (member,) in store.execute("select id from responses where call_id = ?", (call,)).fetchall():
+            leader[find(member)] = find(one)
+    groups: dict[int, set[int]] = {}
+    for one in list(leader):
+        groups.setdefault(find(one), set()).add(one)
+    return list(groups.values())
+
+
+def _write_shared(store: sqlite3.Connection, ids: set[int]) -> set[int]:
+    """Write one call of several responses; gives back those whose blocks are to be spread anew."""
+    members = [_Member(*store.execute(_MEMBERS, (one,)).fetchone()) for one in ids]
+    owner = min(members, key=lambda member: member.rank)
+    rivals = [
+        member
+        for member in members
+        if (member.transcript_id, member.is_nested) == (owner.transcript_id, owner.is_nested)
+    ]
+    usage = max(rivals, key=lambda member: (member.last_record_id, member.id))
+    call = min(ids)
+    marks = ",".join("?" * len(ids))
+    old = store.execute(f"select distinct call_id from responses where id in ({marks})", tuple(ids)).fetchall()
+    store.executemany("delete from api_calls where id = ?", [row for row in old if row[0] is not None])
+    store.execute(
+        _WRITE_SHARED,
+        {"call": call, "owner": owner.id, "usage": usage.id, "retained": int(all(one < 0 for one in ids))},
+    )
+    store.executemany("update responses set call_id = ? where id = ?", [(call, one) for one in ids])
+    return {member.id for member in members if not member.is_nested and not member.is_advisor and member.id > 0}
+
+
+def _spread_blocks(store: sqlite3.Connection, response: int) -> None:
+    """Share the call's output over the blocks that the response has in its transcript (D9)."""
+    row = store.execute(
+        "select c.output_tokens, c.thinking_tokens, r.last_record_id"
+        " from responses r join api_calls c on c.id = r.call_id where r.id = ?",
+        (response,),
+    ).fetchone()
+    if row is None:
+        return
+    output, thinking, last = row
+    parts = store.execute(
+        "select b.id, b.estimate, b.kind = 'thinking', b.chars = 0 from records r join blocks b on b.record_id = r.id"
+        " where r.id between ? and ? and r.response_id = ? order by b.id",
+        (response, last, response),
+    ).fetchall()
+    shares = spread(output, thinking, [(estimate, bool(thinks), bool(empty)) for _, estimate, thinks, empty in parts])
+    store.executemany(
+        "update blocks set tokens = ?, is_exact = ? where id = ?",
+        [(tokens, int(exact), part[0]) for (tokens, exact), part in zip(shares, parts, strict=True)],
+    )
+
+
+def release_calls(store: sqlite3.Connection, transcript_id: int, low: int, high: int, *, retain: bool) -> set[int]:
+    """Take a transcript's responses out before it is read anew; what they shared calls with is to be settled.
+
+    With `retain` billed responses stay, under ids below 0, until the new bytes show them again (D4).
+    """
+    mine = store.execute(
+        "select id, has_usage from responses where id between ? and ? order by id", (low, high)
+    ).fetchall()
+    sharing = {
+        row[0]
+        for row in store.execute(
+            "select o.id from responses r join responses o on o.call_id = r.call_id where r.id between ? and ?",
+            (low, high),
+        )
+    }
+    store.execute(
+        "delete from api_calls where id in (select call_id from responses where id between ? and ?)", (low, high)
+    )
+    store.executemany("update responses set call_id = null where id = ?", [(one,) for one in sharing])
+    touched = sharing - {one for one, _ in mine}
+    if retain:
+        (lowest,) = store.execute("select min(id) from responses").fetchone()
+        following = min(lowest or 0, 0) - 1
+        for one, has_usage in mine:
+            if has_usage:
+                store.execute("update responses set id = ?, call_id = null where id = ?", (following, one))
+                touched.add(following)
+                following -= 1
+    store.execute("delete from responses where id between ? and ?", (low, high))
+    return touched
+
+
+def drop_returned(store: sqlite3.Connection, transcript_id: int) -> set[int]:
+    """Retained responses of a transcript whose call stands in it again go; gives back what is to be settled."""
+    returned = store.execute(
+        "select r.id, r.call_id from responses r where r.transcript_id = ? and r.id < 0 and exists ("
+        " select 1 from responses o where o.call_id = r.call_id and o.transcript_id = r.transcript_id and o.id > 0)",
+        (transcript_id,),
+    ).fetchall()
+    touched: set[int] = set()
+    for one, call in returned:
+        touched |= {row[0] for row in store.execute("select id from responses where call_id = ?", (call,))}
+        store.execute("delete from api_calls where id = ?", (call,))
+        store.execute("delete from responses where id = ?", (one,))
+    touched -= {one for one, _ in returned}
+    store.executemany("update responses set call_id = null where id = ?", [(one,) for one in touched])
+    return touched
+
+
+def _fill(store: sqlite3.Connection, table: str, ids: Iterable[int]) -> None:
+    store.execute(f"create temp table if not exists {table} (id integer primary key)")
+    store.execute(f"delete from temp.{table}")
+    store.executemany(f"insert into temp.{table} values (?)", [(one,) for one in ids])

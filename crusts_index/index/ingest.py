@@ -1,0 +1,97 @@
+"""Reads what a plan names and writes it: in this process, or with workers that parse while this one writes."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from crusts_index.claude.context_report import looks_like_context, parse_context
+from crusts_index.index.metas import set_meta
+from crusts_index.index.plan import Job, Plan
+from crusts_index.index.pool import WORTH_BYTES, Outcome, Task, read_here, read_in_workers
+from crusts_index.index.read import Stretch
+from crusts_index.index.write import Writer
+from crusts_index.store.open import transaction
+
+if TYPE_CHECKING:
+    from crusts_index.index.run import Options, Summary
+
+
+def ingest(store: sqlite3.Connection, path: str, plan: Plan, options: Options, summary: Summary) -> None:
+    """Read and write all jobs of the plan, or as many as fit before the deadline."""
+    tasks = _name(store, plan.jobs)
+    writer = Writer(store, context_facts)
+    outcomes = _outcomes(tasks, path, options, plan.pending_bytes)
+    void: set[str] = set()
+    read = 0
+    try:
+        for job, outcome in outcomes:
+            if isinstance(outcome, Stretch):
+                if job.seen.path in void:
+                    continue
+                if not writer.write(outcome):
+                    void.add(job.seen.path)
+                    continue
+                read += outcome.bytes_read
+                if options.progress is not None:
+                    options.progress(read, plan.pending_bytes)
+            elif outcome is None:
+                summary.changed += job.seen.path not in void
+            else:
+                summary.unreadable.append((job.seen.path, outcome))
+                void.add(job.seen.path)
+            if options.deadline is not None and time.monotonic() > options.deadline:
+                summary.is_complete = False
+                break
+        writer.commit()
+    except BaseException:
+        writer.abandon()
+        raise
+    finally:
+        close = getattr(outcomes, "close", None)
+        if close is not None:
+            close()
+        summary.records, summary.problems, summary.bytes_read = writer.records, writer.problems, writer.bytes_read
+
+
+def _outcomes(tasks: list[Task], path: str, options: Options, pending: int) -> Iterator[Outcome]:
+    workers = options.jobs if options.jobs is not None else (min(2, os.cpu_count() or 1) if pending > WORTH_BYTES else 1)
+    if workers > 1 and len(tasks) > 1 and options.deadline is None:
+        return read_in_workers(tasks, path, options.keep_text, workers)
+    return read_here(tasks, path, options.keep_text)
+
+
+def _name(store: sqlite3.Connection, jobs: list[Job]) -> list[Task]:
+    """Give every new transcript its id, so that workers can make rows. Latest first: those are asked for first."""
+    jobs = sorted(jobs, key=lambda job: -job.seen.mtime_ns)
+    tasks: list[Task] = []
+    with transaction(store):
+        for job in jobs:
+            if job.known is not None:
+                tasks.append((job, job.known.id))
+                continue
+            seen = job.seen
+            store.execute(
+                "insert or ignore into transcripts (root, path, folder, kind, stem, parent_session) values (?, ?, ?, ?, ?, ?)",
+                (seen.root, seen.path, seen.folder, seen.kind, seen.stem, seen.parent_session),
+            )
+            (transcript,) = store.execute("select id from transcripts where path = ?", (seen.path,)).fetchone()
+            if seen.meta_path is not None:
+                set_meta(store, transcript, seen.meta_path, seen.meta_mtime_ns)
+            tasks.append((job, transcript))
+    return tasks
+
+
+def context_facts(text: str) -> tuple[str | None, int | None, int | None, str] | None:
+    """What a recorded `/context` output says: model, used tokens, window tokens, rows as JSON; None if it is none."""
+    if not looks_like_context(text):
+        return None
+    report = parse_context(text)
+    if report is None:
+        return None
+    rows = [[label, tokens, deferred] for label, tokens, deferred in report.rows]
+    return report.model, report.used_tokens, report.window_tokens, json.dumps(rows, ensure_ascii=False)

@@ -1,0 +1,61 @@
+"""Brings the owners of tool uses and of their results up to date (D2)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+
+# Of the occurrences of one tool use id, the first by the rank of D2 owns the use, and the first that has one owns the
+# result.
+_OWN = """
+with ranked as (
+  select u.id,
+         row_number() over (partition by u.tool_use_id, u.name is null order by
+           u.is_copied, u.is_nested, th.kind <> 'main', s.session_id is not tr.record_session,
+           u.use_ms is null, u.use_ms, tr.path, u.id) as use_rank,
+         row_number() over (partition by u.tool_use_id, u.result_record_id is null order by
+           u.is_copied, u.is_nested, th.kind <> 'main', s.session_id is not tr.record_session,
+           u.result_ms is null, u.result_ms, tr.path, u.id) as result_rank
+  from temp.shared_uses t
+  join tool_uses u on u.tool_use_id = t.tool_use_id
+  join threads th on th.id = u.thread_id
+  join transcripts tr on tr.id = u.transcript_id
+  left join sessions s on s.id = tr.session_id
+)
+update tool_uses
+set owns = (select use_rank = 1 from ranked where ranked.id = tool_uses.id) and name is not null,
+    owns_result = (select result_rank = 1 from ranked where ranked.id = tool_uses.id) and result_record_id is not null
+where id in (select id from ranked)
+"""
+
+
+def shared_uses(store: sqlite3.Connection, low: int, high: int) -> list[str]:
+    """Tool use ids of a transcript (by the range of its ids) that other transcripts bear too."""
+    return [
+        row[0]
+        for row in store.execute(
+            "select distinct u.tool_use_id from tool_uses u join tool_uses o on o.tool_use_id = u.tool_use_id"
+            " where u.id between ? and ? and o.id <> u.id",
+            (low, high),
+        )
+    ]
+
+
+def settle_owners(store: sqlite3.Connection, touched: Iterable[str]) -> None:
+    """Decide anew who owns the tool uses of these ids, where several transcripts bear them."""
+    store.execute("create temp table if not exists touched_uses (tool_use_id text primary key) without rowid")
+    store.execute("create temp table if not exists shared_uses (tool_use_id text primary key) without rowid")
+    store.execute("delete from temp.touched_uses")
+    store.execute("delete from temp.shared_uses")
+    store.executemany("insert or ignore into temp.touched_uses values (?)", [(one,) for one in touched])
+    found = store.execute(
+        "insert into temp.shared_uses select t.tool_use_id from temp.touched_uses t"
+        " join tool_uses u on u.tool_use_id = t.tool_use_id group by 1 having count(*) > 1"
+    )
+    if found.rowcount:
+        store.execute(_OWN)
+    # Alone again: whoever is left owns.
+    store.execute(
+        "update tool_uses set owns = 1, owns_result = 1 where (owns = 0 or owns_result = 0) and tool_use_id in"
+        " (select tool_use_id from temp.touched_uses except select tool_use_id from temp.shared_uses)"
+    )

@@ -1,0 +1,86 @@
+"""What the store knows of a transcript before its offset, asked for when reading goes on from there."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from crusts_index.transcript.past import Place, Uuid
+from crusts_index.transcript.rows import COLUMNS, RECORD_BITS, THREAD_BITS, Row, thread_id
+
+_RESPONSES = ", ".join(COLUMNS["responses"])
+_TOOL_USES = ", ".join(COLUMNS["tool_uses"])
+_NUMBER = (1 << THREAD_BITS) - 1
+
+
+class StoredPast:
+    """The `Past` of a transcript, from the store, read only as it is asked for."""
+
+    def __init__(self, store: str, transcript_id: int) -> None:
+        self._connection = sqlite3.connect(f"file:{store}?mode=ro", uri=True, timeout=10, isolation_level=None)
+        self._id = transcript_id
+        self._range = (transcript_id << RECORD_BITS, (transcript_id + 1) << RECORD_BITS)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def state(self) -> str:
+        """The state that the fold left."""
+        row = self._one("select state from fold_states where transcript_id = ?", self._id)
+        return str(row[0]) if row else '{"threads":[],"about":{}}'
+
+    def place(self, uuid: Uuid) -> Place | None:
+        return self._place(
+            "select thread_id, branch, epoch from records where transcript_id = ? and uuid = ? order by id limit 1",
+            self._id,
+            uuid,
+        )
+
+    def place_at(self, record_id: int) -> Place | None:
+        return self._place("select thread_id, branch, epoch from records where id = ?", record_id)
+
+    def has_opener(self, parent: Uuid | None, thread: int) -> bool:
+        row = self._one(
+            "select 1 from records where transcript_id = ? and parent_uuid is ? and opens = 1 and thread_id = ? limit 1",
+            self._id,
+            parent,
+            thread_id(self._id, thread),
+        )
+        return row is not None
+
+    def responses(self, request_id: str | None, message_id: str | None) -> list[Row]:
+        column = "message_id" if message_id else "request_id"
+        return self._connection.execute(
+            f"select {_RESPONSES} from responses where {column} = ? and id between ? and ? order by id",
+            (message_id or request_id, *self._range),
+        ).fetchall()
+
+    def tool_uses(self, tool_use_id: str) -> list[Row]:
+        return self._connection.execute(
+            f"select {_TOOL_USES} from tool_uses where tool_use_id = ? and transcript_id = ? order by id",
+            (tool_use_id, self._id),
+        ).fetchall()
+
+    def prior_read(self, thread: int, path: str, offset: object, limit: object) -> int | None:
+        return self._id_of(
+            "select max(id) from tool_uses where thread_id = ? and path = ? and name = 'Read'"
+            " and read_offset is ? and read_limit is ?",
+            *(thread, path, offset, limit),
+        )
+
+    def prior_edit(self, thread: int, path: str) -> int | None:
+        return self._id_of(
+            "select max(id) from tool_uses where thread_id = ? and path = ?"
+            " and name in ('Edit', 'Write', 'MultiEdit', 'NotebookEdit')",
+            *(thread, path),
+        )
+
+    def _place(self, sql: str, *values: object) -> Place | None:
+        row = self._one(sql, *values)
+        return Place(row[0] & _NUMBER, row[1], row[2]) if row else None
+
+    def _id_of(self, sql: str, *values: object) -> int | None:
+        row = self._one(sql, *values)
+        return row[0] if row else None
+
+    def _one(self, sql: str, *values: object) -> Row | None:
+        return self._connection.execute(sql, values).fetchone()  # type: ignore[no-any-return]

@@ -1,0 +1,176 @@
+"""Reads what is new in one transcript and turns it into stretches of rows, each small enough for one transaction."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, BinaryIO
+
+from crusts_index.index.past import StoredPast
+from crusts_index.index.plan import PARSER, Job
+from crusts_index.transcript.decode import decode_patiently, decode_quickly, is_object
+from crusts_index.transcript.fold import Fold
+from crusts_index.transcript.lines import BUFFER_BYTES, lines
+from crusts_index.transcript.state import State
+
+STRETCH_BYTES = 4 << 20
+"""Bytes of a transcript after which its rows are handed on: this bounds memory and the length of a transaction."""
+
+EDGE_BYTES = 4096
+"""How much before the offset is hashed, from the beginning and from the end (D4)."""
+
+APPEND, RETAIN, DROP = "append", "retain", "drop"
+"""How a stretch treats what the store has of the transcript: go on; replace, and retain billed calls; replace."""
+
+
+@dataclass
+class Stretch:
+    """Rows of one stretch of a transcript, with the state behind it."""
+
+    transcript_id: int
+    mode: str
+    start: int
+    offset: int
+    size: int
+    mtime_ns: int
+    inode: int
+    head_hash: bytes
+    tail_hash: bytes
+    is_last: bool
+    is_first: bool
+    rows: dict[str, list[Any]]
+    continued: list[int]
+    state: str
+    about: dict[str, Any]
+    records: int
+    bytes_read: int = 0
+    parser: int = PARSER
+    basis: tuple[int, int, int] = field(default=(0, 0, 0))
+    """Offset, size and mtime that the store had when this was read: another run may have been here since."""
+
+
+def read(job: Job, transcript_id: int, store: str, keep_text: bool = True) -> Iterator[Stretch]:
+    """Read what is new in a transcript. Raises OSError where it cannot be read."""
+    with open(job.seen.path, "rb", buffering=BUFFER_BYTES) as file, _without_collector():
+        about = os.fstat(file.fileno())
+        mode = _mode(job, file, about)
+        start = job.known.offset if job.known is not None and mode == APPEND else 0
+        past = StoredPast(store, transcript_id) if start else None
+        try:
+            state = State.load(past.state()) if past is not None else None
+            fold = Fold(transcript_id, job.seen.kind, past, state, keep_text)
+            known = job.known
+            basis = (known.offset, known.size, known.mtime_ns) if known is not None else (0, -1, 0)
+            reader = _Reader(fold, file, start, about.st_size)
+            is_first = True
+            for end, is_last in reader.stretches():
+                batch = fold.take()
+                said = fold.state.about
+                edges = _edges(job.seen.path, end)
+                yield Stretch(
+                    transcript_id=transcript_id,
+                    mode=mode,
+                    start=start,
+                    offset=end,
+                    size=about.st_size if is_last else -1,
+                    mtime_ns=about.st_mtime_ns,
+                    inode=about.st_ino,
+                    head_hash=edges[0],
+                    tail_hash=edges[1],
+                    is_last=is_last,
+                    is_first=is_first,
+                    rows=batch.rows,
+                    continued=batch.continued,
+                    state=fold.state.dump(),
+                    about={name: getattr(said, name) for name in said.__slots__}
+                    | {"record_session": fold.state.record_session},
+                    records=batch.records,
+                    bytes_read=end - start,
+                    basis=basis,
+                )
+                basis = (end, -1, about.st_mtime_ns)
+                start, is_first = end, False
+        finally:
+            if past is not None:
+                past.close()
+
+
+class _Reader:
+    """Feeds lines to a fold and says where a stretch ends."""
+
+    def __init__(self, fold: Fold, file: BinaryIO, start: int, size: int) -> None:
+        self._fold, self._file, self._start, self._size = fold, file, start, size
+
+    def stretches(self) -> Iterator[tuple[int, bool]]:
+        """Yield `(offset consumed up to, whether that was all)`."""
+        add, done = self._fold.add, self._start
+        mark = done + STRETCH_BYTES
+        for offset, line in lines(self._file, self._start, self._size):
+            end = offset + len(line)
+            if line[-1] != 10 and not is_object(line):
+                break  # half a line at the end waits (D5)
+            record = decode_quickly(line)
+            if record is None:
+                self._add_patiently(offset, line)
+            else:
+                # Bytes before the brace or behind it are white space only, or the line would not have parsed.
+                start = 0 if line[0] == 123 else len(line) - len(line.lstrip())
+                add(offset + start, len(line.strip()), record, line)
+            done = end
+            if done >= mark:
+                yield done, False
+                mark = done + STRETCH_BYTES
+        yield done, True
+
+    def _add_patiently(self, offset: int, line: bytes) -> None:
+        if line.isspace():
+            return
+        decoded = decode_patiently(line)
+        for found in decoded.found:
+            part = line[found.start : found.start + found.length]
+            self._fold.add(offset + found.start, found.length, found.record, part)
+        for problem in decoded.problems:
+            self._fold.problem(offset + problem.start, problem.length, problem.reason)
+
+
+def _mode(job: Job, file: BinaryIO, about: os.stat_result) -> str:
+    """How to treat what the store has: by inode, size and the hashes of both edges (D4)."""
+    known = job.known
+    if known is None or known.offset == 0:
+        return APPEND
+    holds = known.inode == about.st_ino and about.st_size >= known.offset
+    if holds:
+        holds = _edges(job.seen.path, known.offset) == (known.head_hash, known.tail_hash)
+    if holds and known.parser != PARSER:
+        return DROP
+    if not holds or about.st_size == known.size:
+        return RETAIN
+    return APPEND
+
+
+def _edges(path: str, offset: int) -> tuple[bytes, bytes]:
+    with open(path, "rb", buffering=0) as file:
+        head = file.read(min(EDGE_BYTES, offset))
+        file.seek(max(0, offset - EDGE_BYTES))
+        tail = file.read(min(EDGE_BYTES, offset))
+    return _hash(head), _hash(tail)
+
+
+def _hash(part: bytes) -> bytes:
+    return blake2b(part, digest_size=16).digest()
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Rows form no cycles; looking for some costs a twentieth of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

@@ -1,0 +1,86 @@
+"""Brings the store up to date for a command: makes or upgrades it, finds the roots, indexes, learns prices."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+import time
+from collections.abc import Sequence
+
+from crusts_index.claude.roots import Root, find_roots
+from crusts_index.errors import CrustsError
+from crusts_index.index.run import Options, Summary, index_files, index_roots
+from crusts_index.store.open import checkpoint, open_store
+from crusts_index.store.settings import Settings
+from crusts_index.store.upgrade import ensure
+
+REPORT_SECONDS = 2.0
+"""The longest that a report waits for the index (design: reports answer from what is there)."""
+
+
+def roots_of(settings: Settings) -> list[Root]:
+    """The roots of this run. Raises CrustsError for one that was named and is not there (D3)."""
+    return find_roots(settings.roots if settings.roots_named else (), os.environ)
+
+
+def keeps_text(settings: Settings) -> bool:
+    """Whether text may be kept (D16)."""
+    return settings.config.get("keepText") is not False
+
+
+def open_writer(settings: Settings) -> sqlite3.Connection:
+    """The store, made or upgraded first where that is needed, open for writing."""
+    ensure(settings.db)
+    return open_store(settings.db, write=True)
+
+
+def index_all(settings: Settings, options: Options) -> Summary:
+    """Index all roots."""
+    roots = roots_of(settings)
+    store = open_writer(settings)
+    try:
+        summary = index_roots(store, settings.db, [root.projects_dir for root in roots], options)
+        checkpoint(store)
+    finally:
+        store.close()
+    return summary
+
+
+def index_named(settings: Settings, files: Sequence[str], options: Options) -> Summary:
+    """Index the sessions of the named transcripts only."""
+    store = open_writer(settings)
+    try:
+        summary = index_files(store, settings.db, files, options)
+    finally:
+        store.close()
+    return summary
+
+
+def open_refreshed(settings: Settings) -> sqlite3.Connection:
+    """The store for a report, read-only, with what is new taken in first unless the user said not to.
+
+    Says on stderr where it could not be brought up to date. Raises CrustsError where there is nothing to answer from.
+    """
+    if settings.refresh:
+        try:
+            summary = index_all(settings, report_options(settings))
+            if not summary.is_complete:
+                left = max(0, summary.pending_bytes - summary.bytes_read) / 1e6
+                _note(f"the store is behind by about {left:,.0f} MB of transcripts: run `crusts index`")
+        except CrustsError as error:
+            if not os.path.exists(settings.db):
+                raise
+            _note(f"could not bring the store up to date ({error}); answering from what is there")
+    return open_store(settings.db)
+
+
+def report_options(settings: Settings) -> Options:
+    """How a report indexes: within its two seconds."""
+    return Options(
+        keep_text=keeps_text(settings), deadline=time.monotonic() + REPORT_SECONDS, kind="report", jobs=1
+    )
+
+
+def _note(text: str) -> None:
+    sys.stderr.write(f"crusts: {text}\n")

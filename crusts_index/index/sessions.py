@@ -1,0 +1,134 @@
+"""Brings sessions up to date: which session a transcript is of, its project, and which transcripts it shows (D3)."""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from crusts_index.transcript.rows import thread_id
+
+_UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
+
+# The first cwd that a session names, main transcripts before subagents'.
+_PROJECT = """
+select coalesce(first_cwd, folder) from transcripts where session_id = ?
+order by first_cwd is null, kind <> 'main', first_ms is null, first_ms, path limit 1
+"""
+
+_MAIN = """
+select id, gone, first_ms, last_message_ms, path from transcripts where session_id = ? and kind = 'main' order by path
+"""
+
+_SHARES = """
+select 1 from records a join records b on b.transcript_id = :other and b.uuid = a.uuid and b.thread_id = :other_thread
+where a.transcript_id = :one and a.thread_id = :one_thread and a.uuid is not null and a.is_duplicate = 0 limit 1
+"""
+
+_MISSES = """
+select 1 from records a where a.transcript_id = :one and a.uuid is not null and not exists (
+  select 1 from records b where b.transcript_id = :other and b.uuid = a.uuid) limit 1
+"""
+
+
+class _Main(NamedTuple):
+    id: int
+    gone: int
+    first_ms: int | None
+    last_message_ms: int | None
+    path: str
+
+
+def settle_sessions(store: sqlite3.Connection, transcripts: Iterable[int]) -> list[int]:
+    """Give each touched transcript its session; gives back those whose session changed from another one."""
+    touched: set[int] = set()
+    changed: list[int] = []
+    for transcript in transcripts:
+        row = store.execute(
+            "select kind, stem, parent_session, record_session, session_id from transcripts where id = ?", (transcript,)
+        ).fetchone()
+        kind, stem, parent, record_session, before = row
+        session = _session_row(store, _session_of(kind, stem, parent, record_session))
+        if session != before:
+            store.execute("update transcripts set session_id = ? where id = ?", (session, transcript))
+            if before is not None:
+                changed.append(transcript)
+                touched.add(before)
+        touched.add(session)
+    for session in touched:
+        _settle_project(store, session)
+        settle_view(store, session)
+    return changed
+
+
+def _session_of(kind: str, stem: str, parent: str | None, record_session: str | None) -> str:
+    if kind == "main":
+        return stem if _UUID.fullmatch(stem) else record_session or stem
+    return parent or record_session or stem
+
+
+def _session_row(store: sqlite3.Connection, name: str) -> int:
+    row = store.execute("select id from sessions where session_id = ?", (name,)).fetchone()
+    if row is None:
+        row = store.execute("insert into sessions (session_id) values (?) returning id", (name,)).fetchone()
+    return int(row[0])
+
+
+def _settle_project(store: sqlite3.Connection, session: int) -> None:
+    row = store.execute(_PROJECT, (session,)).fetchone()
+    if row is None:
+        return
+    path: str = row[0]
+    project = store.execute("select id from projects where path = ?", (path,)).fetchone()
+    if project is None:
+        name = os.path.basename(path.rstrip("/\\").replace("\\", "/")) or path
+        project = store.execute(
+            "insert into projects (path, name) values (?, ?) returning id", (path, name)
+        ).fetchone()
+    store.execute(
+        "update sessions set project_id = ? where id = ? and project_id is not ?", (project[0], session, project[0])
+    )
+
+
+def settle_view(store: sqlite3.Connection, session: int) -> None:
+    """Of main transcripts that share uuids, the one with the latest message is shown; the others only add (D3)."""
+    mains = [_Main(*row) for row in store.execute(_MAIN, (session,))]
+    if len(mains) == 1:
+        store.execute(
+            "update transcripts set in_view = 1, superseded = 0 where id = ? and (in_view = 0 or superseded = 1)",
+            (mains[0].id,),
+        )
+        return
+    for group in _groups(store, mains):
+        shown = max(group, key=lambda main: (main.last_message_ms or 0, -main.gone, [-ord(c) for c in main.path]))
+        for main in group:
+            superseded = main.gone and any(not _misses(store, main, other) for other in group if other is not main)
+            store.execute(
+                "update transcripts set in_view = ?, superseded = ? where id = ?",
+                (int(main is shown), int(bool(superseded) and main is not shown), main.id),
+            )
+
+
+def _groups(store: sqlite3.Connection, mains: list[_Main]) -> list[list[_Main]]:
+    groups: list[list[_Main]] = []
+    for main in mains:
+        sharing = [group for group in groups if any(_shares(store, main, other) for other in group)]
+        merged = [main, *(other for group in sharing for other in group)]
+        groups = [group for group in groups if group not in sharing] + [merged]
+    return groups
+
+
+def _shares(store: sqlite3.Connection, one: _Main, other: _Main) -> bool:
+    where = {
+        "one": one.id,
+        "other": other.id,
+        "one_thread": thread_id(one.id, 0),
+        "other_thread": thread_id(other.id, 0),
+    }
+    return store.execute(_SHARES, where).fetchone() is not None
+
+
+def _misses(store: sqlite3.Connection, one: _Main, other: _Main) -> bool:
+    return store.execute(_MISSES, {"one": one.id, "other": other.id}).fetchone() is not None

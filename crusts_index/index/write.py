@@ -1,0 +1,204 @@
+"""Writes stretches into the store: rows, state and high-water mark together, in transactions of bounded size (D4)."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from crusts_index.index.calls import drop_returned, release_calls, settle_calls
+from crusts_index.index.owners import settle_owners, shared_uses
+from crusts_index.index.plan import Known
+from crusts_index.index.read import DROP, RETAIN, Stretch
+from crusts_index.index.sessions import settle_sessions
+from crusts_index.store.open import explained
+from crusts_index.transcript.rows import COLUMNS, RECORD_BITS, THREAD_BITS
+
+GROUP_BYTES = 8 << 20
+"""Transcript bytes of the stretches that share a transaction."""
+
+_KEPT = {"responses": ("id",), "tool_uses": ("id",)}
+"""Tables whose rows may come again with more in them: all columns but those that the store decides are written over."""
+
+_RANGES = ("blocks", "texts", "tool_loads", "compactions", "removals", "attachments", "context_reports", "records")
+_RANGE_KEY = {"texts": "block_id", "tool_loads": "record_id", "removals": "record_id", "attachments": "record_id"}
+
+
+def _statement(table: str) -> str:
+    names = COLUMNS[table]
+    insert = f"insert into {table} ({', '.join(names)}) values ({', '.join('?' * len(names))})"
+    if table in _KEPT:
+        changes = ", ".join(f"{name} = excluded.{name}" for name in names if name not in _KEPT[table])
+        return f"{insert} on conflict (id) do update set {changes}"
+    return insert.replace("insert into", "insert or replace into", 1)
+
+
+_STATEMENTS = {table: _statement(table) for table in COLUMNS if table != "context_outputs"}
+_ABOUT = (
+    *("records", "first_ms", "last_ms", "last_message_ms", "first_cwd", "last_cwd", "version", "last_version"),
+    *("git_branch", "entrypoint", "agent_id", "record_session"),
+)
+_MARK = f"""
+update transcripts set size = ?, mtime_ns = ?, inode = ?, offset = ?, head_hash = ?, tail_hash = ?, parser = ?,
+  gone = 0, {", ".join(f"{name} = ?" for name in _ABOUT)} where id = ?
+"""
+
+ContextParser = Callable[[str], "tuple[str | None, int | None, int | None, str] | None"]
+"""Parses a `/context` output into model, used tokens, window tokens and rows as JSON; None if it is none."""
+
+
+class Writer:
+    """Collects stretches into transactions. Call `close` at the end, `abandon` to throw away what is not committed."""
+
+    def __init__(self, store: sqlite3.Connection, parse_context: ContextParser) -> None:
+        self._store, self._parse_context = store, parse_context
+        self.records = self.problems = self.bytes_read = 0
+        self._reset()
+
+    def _reset(self) -> None:
+        self._bytes = 0
+        self._responses: set[int] = set()
+        self._continued: set[int] = set()
+        self._uses: set[str] = set()
+        self._transcripts: dict[int, bool] = {}
+        self._counts = (0, 0, 0)
+
+    def write(self, stretch: Stretch) -> bool:
+        """Take a stretch; False where another run has read the transcript since, and this stretch is void."""
+        with explained(self._store):
+            if not self._store.in_transaction:
+                self._store.execute("begin immediate")
+            if not self._still_holds(stretch):
+                return False
+            if stretch.is_first and stretch.mode in (RETAIN, DROP):
+                self._clear(stretch)
+            self._insert(stretch)
+            self._mark(stretch)
+            if self._bytes >= GROUP_BYTES:
+                self.commit()
+        return True
+
+    def commit(self) -> None:
+        """Settle what was touched, and make it last."""
+        store = self._store
+        if not store.in_transaction:
+            return
+        with explained(store):
+            try:
+                self._settle()
+                store.execute("commit")
+            except BaseException:
+                self.abandon()
+                raise
+        records, problems, read = self._counts
+        self.records, self.problems, self.bytes_read = (
+            self.records + records,
+            self.problems + problems,
+            self.bytes_read + read,
+        )
+        self._reset()
+
+    def abandon(self) -> None:
+        """Throw away what is not committed; the next run reads it again."""
+        if self._store.in_transaction:
+            with suppress(sqlite3.Error):
+                self._store.execute("rollback")
+        self._reset()
+
+    def _still_holds(self, stretch: Stretch) -> bool:
+        row = self._store.execute(
+            "select offset, size, mtime_ns from transcripts where id = ?", (stretch.transcript_id,)
+        ).fetchone()
+        return row is not None and tuple(row) == stretch.basis
+
+    def _clear(self, stretch: Stretch) -> None:
+        """Take out what the store has of a transcript that is read anew (D4)."""
+        transcript, store = stretch.transcript_id, self._store
+        low, high = transcript << RECORD_BITS, ((transcript + 1) << RECORD_BITS) - 1
+        # What is still to be settled from this very transaction must not point at rows that go.
+        self._settle()
+        self._responses |= release_calls(store, transcript, low, high, retain=stretch.mode == RETAIN)
+        self._uses.update(shared_uses(store, low, high))
+        for table in _RANGES:
+            key = _RANGE_KEY.get(table, "id")
+            store.execute(f"delete from {table} where {key} between ? and ?", (low, high))
+        for table in ("tool_uses", "meta_records", "problems"):
+            store.execute(f"delete from {table} where transcript_id = ?", (transcript,))
+        threads = (transcript << THREAD_BITS, ((transcript + 1) << THREAD_BITS) - 1)
+        store.execute("delete from branches where thread_id between ? and ?", threads)
+        store.execute(
+            "delete from threads where id between ? and ? and id not in"
+            " (select thread_id from responses where transcript_id = ?)",
+            (*threads, transcript),
+        )
+
+    def _insert(self, stretch: Stretch) -> None:
+        store, rows = self._store, stretch.rows
+        for table, statement in _STATEMENTS.items():
+            if rows[table]:
+                store.executemany(statement, rows[table])
+        for record, time_ms, version, text in rows["context_outputs"]:
+            if parsed := self._parse_context(text):
+                model, used, window, parts = parsed
+                store.execute(
+                    "insert or replace into context_reports"
+                    " (id, time_ms, version, model, used_tokens, window_tokens, rows) values (?, ?, ?, ?, ?, ?, ?)",
+                    (record, time_ms, version, model, used, window, parts),
+                )
+        self._responses.update(row[0] for row in rows["responses"])
+        self._continued.update(stretch.continued)
+        self._uses.update(row[3] for row in rows["tool_uses"] if row[3] is not None)
+        self._transcripts[stretch.transcript_id] = stretch.is_last
+        self._bytes += stretch.bytes_read
+        records, problems, read = self._counts
+        self._counts = (records + stretch.records, problems + len(rows["problems"]), read + stretch.bytes_read)
+
+    def _mark(self, stretch: Stretch) -> None:
+        about: dict[str, Any] = stretch.about
+        self._store.execute(
+            _MARK,
+            (
+                *(stretch.size, stretch.mtime_ns, stretch.inode, stretch.offset, stretch.head_hash, stretch.tail_hash),
+                *(stretch.parser, *(about[name] for name in _ABOUT), stretch.transcript_id),
+            ),
+        )
+        self._store.execute(
+            "insert or replace into fold_states (transcript_id, state) values (?, ?)",
+            (stretch.transcript_id, stretch.state),
+        )
+
+    def _settle(self) -> None:
+        store = self._store
+        for transcript in settle_sessions(store, self._transcripts):
+            # Rank 4 of D2 asks for the session, so every call that this transcript shares is ranked anew.
+            ids = store.execute("select id from responses where transcript_id = ?", (transcript,))
+            self._responses |= {row[0] for row in ids}
+            uses = store.execute(
+                "select tool_use_id from tool_uses where transcript_id = ? and tool_use_id is not null", (transcript,)
+            )
+            self._uses |= {row[0] for row in uses}
+        settle_calls(store, self._responses, self._continued)
+        returned: set[int] = set()
+        for transcript, is_last in self._transcripts.items():
+            if is_last:
+                returned |= drop_returned(store, transcript)
+        if returned:
+            settle_calls(store, returned, ())
+        settle_owners(store, self._uses)
+        self._responses, self._continued, self._uses, self._transcripts = set(), set(), set(), {}
+
+
+def load_known(store: sqlite3.Connection) -> dict[str, Known]:
+    """What the store remembers of every transcript, by path."""
+    rows = store.execute(
+        "select id, path, size, mtime_ns, inode, offset, parser, gone, meta_mtime_ns, head_hash, tail_hash"
+        " from transcripts"
+    )
+    return {row[1]: Known(*row) for row in rows}
+
+
+def is_under(path: str, folders: list[str]) -> bool:
+    """Whether a path lies in one of the folders, or is one of them."""
+    return any(path == folder or path.startswith(folder.rstrip(os.sep) + os.sep) for folder in folders)

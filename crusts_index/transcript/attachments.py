@@ -1,0 +1,159 @@
+"""What an attachment puts into the context: its text (D7), what it names, and whether it is a prompt (D8)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import msgspec
+
+from crusts_index.transcript.shapes import Raw
+from crusts_index.transcript.tokens import IMAGE_TOKENS, prose_tokens, text_tokens
+
+_decode = msgspec.json.decode
+
+
+class Attachment(NamedTuple):
+    """The facts of one attachment."""
+
+    type: str
+    name: str | None
+    event: str | None
+    added: list[str]
+    removed: list[str]
+    text: str
+    estimate: int
+    is_prompt: bool
+
+
+def read_attachment(raw: Raw | None, rendered: Raw | None) -> Attachment | None:
+    """The attachment, or None where it is no object with a type."""
+    body = _object(raw)
+    if body is None or not isinstance(body.get("type"), str):
+        return None
+    kind: str = body["type"]
+    texts, images = _rendered_texts(rendered) if rendered is not None else ([], 0)
+    if not texts:
+        texts, images = _texts(kind, body)
+    return Attachment(
+        kind,
+        _name(body),
+        body.get("hookEvent") if isinstance(body.get("hookEvent"), str) else None,
+        _added(kind, body),
+        _strings(body.get("removedNames")) or _strings(body.get("removedTypes")),
+        "\n".join(texts),
+        sum(map(text_tokens, texts)) + images,
+        kind == "queued_command" and _is_prompt(body),
+    )
+
+
+def _object(raw: Raw | None) -> dict[str, Any] | None:
+    if raw is None:
+        return None
+    try:
+        value = _decode(raw)
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _rendered_texts(raw: Raw) -> tuple[list[str], int]:
+    try:
+        value = _decode(raw)
+    except (msgspec.MsgspecError, RecursionError):
+        return [], 0
+    texts: list[str] = []
+    images = 0
+    for part in value if isinstance(value, list) else [value]:
+        found, cost = _content(part.get("content") if isinstance(part, dict) else part)
+        texts += found
+        images += cost
+    return texts, images
+
+
+def _texts(kind: str, body: dict[str, Any]) -> tuple[list[str], int]:
+    """The text that an attachment without `rendered` brings, by its type; none for what the model never sees."""
+    if kind.startswith("hook_") or kind == "async_hook_response":
+        blocking = body.get("blockingError")
+        extra = blocking.get("blockingError") if isinstance(blocking, dict) else None
+        return [*_flat(body.get("content")), *_flat(extra)], 0
+    if kind == "queued_command":
+        return _content(body.get("prompt"))
+    if kind in ("file", "nested_memory"):
+        return _flat(_file_content(body.get("content"))), 0
+    if kind == "prompt_snapshot":
+        return [*_flat(body.get("systemPrompt")), *map(_json, _list(body.get("tools")))], 0
+    if kind == "invoked_skills":
+        return [text for skill in _list(body.get("skills")) for text in _flat(_get(skill, "content"))], 0
+    if kind in ("task_reminder", "todo_reminder"):
+        return [_json(item) for item in _list(body.get("content"))], 0
+    lists = (body.get(key) for key in ("addedLines", "addedBlocks", "snippet", "banner", "text", "content"))
+    return [text for value in lists for text in _flat(value)], 0
+
+
+def _content(value: Any) -> tuple[list[str], int]:
+    """Texts of a content value (a string, or a list of blocks), and the tokens of its images and documents."""
+    if isinstance(value, str):
+        return ([value] if value else []), 0
+    texts: list[str] = []
+    cost = 0
+    for part in _list(value):
+        kind = _get(part, "type")
+        if isinstance(part, str):
+            texts.append(part)
+        elif kind == "image":
+            cost += IMAGE_TOKENS
+        elif kind == "document":
+            data = _get(_get(part, "source"), "data")
+            cost += prose_tokens(len(data)) if isinstance(data, str) else 0
+        else:
+            texts += _flat(_get(part, "text"))
+    return texts, cost
+
+
+def _file_content(content: Any) -> Any:
+    """The text of a `file` or `nested_memory` attachment, one or two levels down."""
+    inner = _get(content, "file")
+    return _get(inner, "content") if isinstance(inner, dict) else _get(content, "content") or content
+
+
+def _is_prompt(body: dict[str, Any]) -> bool:
+    mode, origin = body.get("commandMode"), _get(body.get("origin"), "kind")
+    return mode in (None, "prompt") and origin in (None, "human") and not body.get("isMeta")
+
+
+def _name(body: dict[str, Any]) -> str | None:
+    for key in ("hookName", "filename", "path", "planFilePath", "skillDir", "taskId"):
+        if isinstance(body.get(key), str):
+            return str(body[key])[:2048]
+    return None
+
+
+def _added(kind: str, body: dict[str, Any]) -> list[str]:
+    if kind == "invoked_skills":
+        return [name for skill in _list(body.get("skills")) if isinstance(name := _get(skill, "name"), str)]
+    for key in ("addedNames", "addedTypes", "names", "skillNames"):
+        if names := _strings(body.get(key)):
+            return names
+    return []
+
+
+def _get(value: Any, key: str) -> Any:
+    return value.get(key) if isinstance(value, dict) else None
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _strings(value: Any) -> list[str]:
+    return [part for part in _list(value) if isinstance(part, str)]
+
+
+def _flat(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value] if value else []
+    return [part for part in _strings(value) if part]
+
+
+def _json(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

@@ -1,0 +1,86 @@
+"""Measures the content of messages: each block's kind, characters and estimated tokens (D9), and the size of results."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from crusts_index.transcript.shapes import Block, Item, Raw, Source
+from crusts_index.transcript.tokens import IMAGE_TOKENS, code_tokens, prose_tokens, text_tokens
+
+LONGEST_PREVIEW = 200
+"""Characters kept of a text that is no prompt, answer or summary (D16)."""
+
+LONGEST_TEXT = 1 << 16
+"""Bytes kept of a prompt, answer or summary (D16)."""
+
+
+class Result(NamedTuple):
+    """A tool result, measured."""
+
+    texts: list[str]
+    chars: int
+    estimate: int
+    size_tokens: int
+    loaded: list[str]
+    """Tools whose schemas it loaded (`tool_reference`)."""
+
+
+def measure_result(content: str | list[Item | str] | None) -> Result:
+    """Characters, the estimate of D9 and the size of X-size of a tool result's content."""
+    if content is None:
+        return Result([], 0, 0, 0, [])
+    if isinstance(content, str):
+        chars = len(content)
+        return Result([content] if content else [], chars, text_tokens(content), prose_tokens(chars), [])
+    texts: list[str] = []
+    loaded: list[str] = []
+    chars = estimate = images = 0
+    for item in content:
+        text = item if isinstance(item, str) else item.text if item.type in ("text", None) else None
+        if text is not None:
+            texts.append(text)
+            chars += len(text)
+            estimate += text_tokens(text)
+        elif isinstance(item, str):
+            continue
+        elif item.type == "image":
+            images += 1
+        elif item.type == "document":
+            estimate += document_tokens(item.source)
+        elif item.type == "tool_reference" and item.tool_name:
+            loaded.append(item.tool_name)
+    media = images * IMAGE_TOKENS
+    return Result(texts, chars, estimate + media, prose_tokens(chars) + media, loaded)
+
+
+def document_tokens(source: Source | str | None) -> int:
+    """Base64 length / 4 of a document, rounded up (D9)."""
+    if not isinstance(source, Source) or source.data is None:
+        return 0
+    return prose_tokens(max(0, len(memoryview(source.data)) - 2))
+
+
+def measure_use(block: Block) -> tuple[int, int]:
+    """Characters and estimated tokens of a tool_use: its raw JSON input, name and id (D9)."""
+    raw = raw_text(block.input)
+    names = len(block.name or "") + len(block.id or "")
+    chars = len(raw) + names
+    return chars, code_tokens(chars) if "{" in raw else prose_tokens(chars)
+
+
+def raw_text(raw: Raw | None) -> str:
+    """Raw JSON as text."""
+    return "" if raw is None else bytes(raw).decode("utf-8", "replace")
+
+
+def clip(text: str) -> str:
+    """The text, cut to 64 KiB of UTF-8 at a character's edge."""
+    if len(text) * 4 <= LONGEST_TEXT:
+        return text
+    encoded = text.encode("utf-8", "replace")
+    return text if len(encoded) <= LONGEST_TEXT else encoded[:LONGEST_TEXT].decode("utf-8", "ignore")
+
+
+def preview(text: str) -> str:
+    """The first 200 characters."""
+    return text[:LONGEST_PREVIEW]

@@ -1,0 +1,204 @@
+"""The shapes of logged records: only the fields that facts are made of. Everything else is skipped while decoding.
+
+Types are as loose as the fields were seen to be; a line that still does not fit goes through `repair`. Parts that are
+large or rarely needed stay raw bytes (`msgspec.Raw`) and are decoded by the one who wants them.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+Raw = msgspec.Raw
+
+
+class Shape(msgspec.Struct, gc=False):
+    """Base of all shapes: without garbage collector tracking, for they never form cycles."""
+
+
+class CacheCreation(Shape):
+    """`usage.cache_creation`: cache writes by time to live."""
+
+    ephemeral_5m_input_tokens: int | None = None
+    ephemeral_1h_input_tokens: int | None = None
+
+
+class ServerToolUse(Shape):
+    """`usage.server_tool_use`."""
+
+    web_search_requests: int | None = None
+
+
+class OutputDetails(Shape):
+    """`usage.output_tokens_details`."""
+
+    thinking_tokens: int | None = None
+
+
+class Usage(Shape):
+    """`message.usage`, and one of its `iterations`."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    cache_creation: CacheCreation | None = None
+    server_tool_use: ServerToolUse | None = None
+    output_tokens_details: OutputDetails | None = None
+    service_tier: str | None = None
+    speed: str | None = None
+    inference_geo: str | None = None
+    iterations: list[Iteration] | None = None
+
+
+class Iteration(Shape):
+    """One of `usage.iterations`; only those of type `advisor_message` count (D1)."""
+
+    type: str | None = None
+    model: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    cache_creation: CacheCreation | None = None
+    server_tool_use: ServerToolUse | None = None
+    output_tokens_details: OutputDetails | None = None
+    service_tier: str | None = None
+    speed: str | None = None
+    inference_geo: str | None = None
+
+
+class Source(Shape):
+    """`source` of an image or document: its data is only measured."""
+
+    type: str | None = None
+    data: Raw | None = None
+
+
+class Item(Shape):
+    """One part of a tool result."""
+
+    type: str | None = None
+    text: str | None = None
+    tool_name: str | None = None
+    source: Source | str | None = None
+
+
+class Block(Shape):
+    """One block of `message.content`."""
+
+    type: str | None = None
+    text: str | None = None
+    thinking: str | None = None
+    id: str | None = None
+    name: str | None = None
+    input: Raw | None = None
+    tool_use_id: str | None = None
+    content: str | list[Item | str] | None = None
+    is_error: bool | None = None
+    source: Source | str | None = None
+
+
+class Message(Shape):
+    """`message` of a user or assistant record."""
+
+    id: str | None = None
+    model: str | None = None
+    role: str | None = None
+    content: str | list[Block | str] | None = None
+    usage: Usage | None = None
+    stop_reason: str | None = None
+
+
+class Forked(Shape, rename="camel"):
+    """`forkedFrom`: where a copied record came from (D2)."""
+
+    session_id: str | None = None
+    message_uuid: str | None = None
+
+
+class Origin(Shape):
+    """`origin` of a user record or queued command."""
+
+    kind: str | None = None
+
+
+class Record(Shape, rename="camel"):
+    """One line of a transcript."""
+
+    type: str | None = None
+    subtype: str | None = None
+    uuid: str | None = None
+    parent_uuid: str | None = None
+    logical_parent_uuid: str | None = None
+    leaf_uuid: str | None = None
+    session_id: str | None = None
+    timestamp: str | None = None
+    cwd: str | None = None
+    version: str | None = None
+    git_branch: str | None = None
+    entrypoint: str | None = None
+    agent_id: str | None = None
+    is_sidechain: bool | None = None
+    is_meta: bool | None = None
+    is_compact_summary: bool | None = None
+    is_visible_in_transcript_only: bool | None = None
+    request_id: str | None = None
+    model: str | None = None
+    effort: str | None = None
+    source_tool_use_id: str | None = msgspec.field(default=None, name="sourceToolUseID")
+    parent_tool_use_id: str | None = msgspec.field(default=None, name="parentToolUseID")
+    forked_from: Forked | None = None
+    origin: Origin | None = None
+    message: Message | None = None
+    content: Raw | None = None
+    attachment: Raw | None = None
+    rendered: Raw | None = None
+    data: Raw | None = None
+    tool_use_result: Raw | None = None
+    compact_metadata: Raw | None = None
+    microcompact_metadata: Raw | None = None
+    replacements: Raw | None = None
+    retracted_message_uuids: list[str] | None = None
+    supersedes_uuids: list[str] | None = None
+
+
+class Nested(Shape, rename="camel"):
+    """A whole record inside an `agent_progress`."""
+
+    type: str | None = None
+    uuid: str | None = None
+    timestamp: str | None = None
+    request_id: str | None = None
+    message: Message | None = None
+
+
+class Progress(Shape, rename="camel"):
+    """`data` of a progress record."""
+
+    type: str | None = None
+    agent_id: str | None = None
+    message: Nested | None = None
+
+
+class ToolInput(Shape):
+    """The fields of `tool_use.input` that say what it was about."""
+
+    file_path: str | None = None
+    path: str | None = None
+    notebook_path: str | None = None
+    offset: int | float | str | None = None
+    limit: int | float | str | None = None
+    command: str | None = None
+    pattern: str | None = None
+    url: str | None = None
+    query: str | None = None
+    skill: str | None = None
+    subagent_type: str | None = None
+    description: str | None = None
+
+
+class ToolOutcome(Shape, rename="camel"):
+    """The few fields of `toolUseResult` that are facts of their own."""
+
+    agent_id: str | None = None
+    matches: list[str] | None = None
