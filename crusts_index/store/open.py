@@ -43,18 +43,19 @@ def open_store(path: "StorePath", *, write: bool = False, timeout: float = TIMEO
     path = os.path.abspath(path)
     if not os.path.exists(path):
         raise CrustsError(f"there is no store at {path} yet: run `crusts index`")
+    store = None
     try:
         if write:
             keep_private(path)
-            store = _connect(path, "mode=rw", timeout, _MEMORY + _WRITING)
-        else:
-            store = read_only(path, timeout)
-    except sqlite3.Error as error:
-        raise explain(error, path) from error
-    try:
+        store = _connect(path, "mode=rw", timeout) if write else read_only(path, timeout)
         _demand_head(store, path)
-    except BaseException:
-        store.close()
+        for pragma in _WRITING if write else ():  # only now: it would lay an empty file over
+            store.execute(pragma)
+    except BaseException as error:
+        if store is not None:
+            store.close()
+        if isinstance(error, sqlite3.Error):
+            raise explain(error, path) from error
         raise
     return store
 
@@ -156,6 +157,8 @@ def _explanation(error: sqlite3.Error, path: str) -> str | None:
     """By SQLite's result code, of which the low byte is the kind."""
     kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
     folder = os.path.dirname(path)
+    if os.path.isdir(path):
+        return f"{path} is a folder: name a file with --db"
     if kind in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return f"the store at {path} is locked by another program: try again when it is done"
     if kind == sqlite3.SQLITE_FULL:
@@ -181,10 +184,10 @@ def uri(path: str, options: str) -> str:
     return f"file://{quoted}?{options}"
 
 
-def _connect(path: str, options: str, timeout: float, pragmas: tuple[str, ...]) -> sqlite3.Connection:
+def _connect(path: str, options: str, timeout: float) -> sqlite3.Connection:
     connection = sqlite3.connect(uri(path, options), timeout=timeout, isolation_level=None, uri=True)
     try:
-        for pragma in pragmas:
+        for pragma in _MEMORY:
             connection.execute(pragma)
         connection.execute("select 1 from sqlite_master limit 1").fetchone()  # the file is read from here on
     except BaseException:
@@ -196,13 +199,13 @@ def _connect(path: str, options: str, timeout: float, pragmas: tuple[str, ...]) 
 def read_only(path: str, timeout: float) -> sqlite3.Connection:
     """A connection that cannot write, whatever the file holds. Raises sqlite3.Error."""
     try:
-        return _connect(path, "mode=ro", timeout, _MEMORY)
+        return _connect(path, "mode=ro", timeout)
     except sqlite3.OperationalError as error:
         kind = error.sqlite_errorcode & 0xFF
         if kind not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY) or _has_log(path):
             raise
         # No side files can be made here. Without a log the file says it all, and nobody here can change it.
-        return _connect(path, "mode=ro&immutable=1", timeout, _MEMORY)
+        return _connect(path, "mode=ro&immutable=1", timeout)
 
 
 def _has_log(path: str) -> bool:

@@ -37,6 +37,11 @@ def sql(name: str) -> str:
     return _read(name)[0]
 
 
+def find_parameters(text: str) -> frozenset[str]:
+    """The names of the `:parameters` of a statement; a colon in a comment, literal or quoted name is none."""
+    return frozenset(match[1] for match in _TOKEN.finditer(text) if match[1])
+
+
 def parameters(name: str) -> frozenset[str]:
     """The names of the `:parameters` of `queries/<name>.sql`."""
     return _read(name)[1]
@@ -83,7 +88,7 @@ def _read(name: str) -> tuple[str, frozenset[str]]:
         text = _text(resource_path("queries", f"{name}.sql"))
     except FileNotFoundError:
         raise CrustsError(f"there is no query named {name}") from None
-    return text, frozenset(match[1] for match in _TOKEN.finditer(text) if match[1])
+    return text, find_parameters(text)
 
 
 def _stems(folder: str) -> list[str]:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from crusts_index.store.open import StorePath
 
+_SMALLEST = 512  # bytes: SQLite takes what is less than its smallest page for an empty file, and lays over it
+
 TIMEOUT = 120.0  # seconds: another process may be upgrading a store of years
 
 _CREATED = "select name, sql from sqlite_master where type = 'view' order by rowid"
@@ -89,8 +91,11 @@ def upgrading(path: str) -> "Iterator[Connection]":
 def _state(path: str) -> tuple[str | None, str | None]:
     """Revision and views' fingerprint of a store that may not be there."""
     try:
-        if not os.path.getsize(path):
+        size = os.path.getsize(path)
+        if not size:
             return None, None
+        if size < _SMALLEST:
+            raise CrustsError(f"{path} is not an SQLite file: name another with --db, or move it away")
         with closing(read_only(path, TIMEOUT)) as store:
             return _read_state(store, path)
     except FileNotFoundError:

@@ -1,0 +1,101 @@
+"""The reader of `queries/`: which parameters a file has, and that all of them are given."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from crusts_index.errors import CrustsError
+from crusts_index.store import query
+from crusts_index.store.open import open_store
+from crusts_index.store.upgrade import ensure
+from tests.program import Program
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("select :since, :limit", {"since", "limit"}),
+        ("select :a+:a_2 where x=:b\n", {"a", "a_2", "b"}),
+        ("-- :since  null for all\nselect 1 -- :x", set()),
+        ("/* :a\n :b */ select :c /* :d", {"c"}),
+        ("select ':a', 'it''s :b', \"c:d\", [e:f], `g:h`", set()),
+        ("select '--', :a, '/*', :b, '*/'", {"a", "b"}),
+        ("select -1 - :a, 2 / :b, 3 * :c", {"a", "b", "c"}),
+        ("select strftime('%H:%M', :t)", {"t"}),
+        ("-- it's\nselect :a -- isn't\n, :b", {"a", "b"}),
+    ],
+)
+def test_parameters_are_found_where_sqlite_finds_them(text: str, found: set[str]) -> None:
+    """A colon in a comment, a literal or a quoted name is no parameter."""
+    assert found == query.find_parameters(text)
+
+
+def test_a_file_is_run_with_all_its_parameters(tmp_path: Path) -> None:
+    """Rows come with their columns' names; None reaches SQL as null; too few or many is a mistake."""
+    program = Program(tmp_path / "program")
+    program.add_query("zz", "-- zz: `:not` one\nselect :name as name, ifnull(:n, 7) + 1 as n;\n-- end\n")
+    code = """
+ensure(path)
+store = open_store(path)
+print(query.run(store, 'zz', name='x', n=None))
+print(query.dicts(query.run(store, 'zz', name='x', n=1)))
+print(sorted(query.parameters('zz')), 'zz' in query.names(), query.sql('zz')[:5])
+for given in ({}, {'name': 1}, {'name': 1, 'n': 2, 'more': 3}):
+    try:
+        query.run(store, 'zz', **given)
+    except TypeError as error:
+        print(error)
+"""
+    assert [
+        "Result(columns=['name', 'n'], rows=[('x', 8)])",
+        "[{'name': 'x', 'n': 2}]",
+        "['n', 'name'] True -- zz",
+        "queries/zz.sql: not given: ['n', 'name'], not in the file: []",
+        "queries/zz.sql: not given: ['n'], not in the file: []",
+        "queries/zz.sql: not given: [], not in the file: ['more']",
+    ] == program.run(code, tmp_path / "index.db").splitlines()
+
+
+def test_a_query_that_is_not_there() -> None:
+    """A name without a file is told as such."""
+    with pytest.raises(CrustsError, match="no query named nothing"):
+        query.sql("nothing")
+
+
+def test_every_query_runs_unfiltered(tmp_path: Path) -> None:
+    """Null means no filter: each file runs with every parameter null, as in the sqlite3 shell."""
+    ensure(tmp_path / "index.db")
+    with closing(open_store(tmp_path / "index.db")) as store:
+        for name in query.names():
+            result = query.run(store, name, **dict.fromkeys(query.parameters(name)))
+            assert len(set(result.columns)) == len(result.columns), name
+
+
+def test_every_view_reads(tmp_path: Path) -> None:
+    """Each file in `queries/views` makes the view of its name, and it can be read."""
+    ensure(tmp_path / "index.db")
+    with closing(open_store(tmp_path / "index.db")) as store:
+        made = [row[0] for row in store.execute("select name from sqlite_master where type = 'view'")]
+        assert sorted(made) == [name for name, _ in query.view_scripts()]
+        for name in made:
+            store.execute(f'select * from "{name}"').fetchall()
+
+
+def test_a_damaged_store_is_told_in_one_line(tmp_path: Path) -> None:
+    """An error of SQLite's that the user can mend comes out as ours."""
+    program = Program(tmp_path / "program")
+    program.add_query("zz", "select count(*) as n from records;\n")
+    path = tmp_path / "index.db"
+    ensure(path)
+    with closing(sqlite3.connect(path)) as connection:
+        (size,) = connection.execute("pragma page_size").fetchone()
+        pages = connection.execute("select rootpage from sqlite_master where tbl_name = 'records'").fetchall()
+    with path.open("r+b") as file:
+        for (page,) in pages:
+            file.seek((page - 1) * size)
+            file.write(b"\xff" * size)
+    assert "is damaged" in program.run("query.run(open_store(path), 'zz')", path)
