@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 THREAD = """
-insert or ignore into transcripts (id, root, path, folder, kind, stem) values (1, '', '', '', 'main', '');
-insert or ignore into threads (id, transcript_id, kind) values (1, 1, 'main');
+insert into transcripts (id, root, path, folder, kind, stem) values (1, '', '', '', 'main', '');
+insert into threads (id, transcript_id, kind) values (1, 1, 'main');
 """
 NOW = 1_790_000_000_000
 COST = """
@@ -40,10 +40,7 @@ def store(tmp_path: Path) -> Iterator[sqlite3.Connection]:
     """An empty store with a thread to hang calls on."""
     ensure(tmp_path / "index.db")
     with closing(open_store(tmp_path / "index.db", write=True)) as connection:
-        connection.execute(
-            "insert into transcripts (id, root, path, folder, kind, stem) values (1,'','','','main','')"
-        )
-        connection.execute("insert into threads (id, transcript_id, kind) values (1, 1, 'main')")
+        connection.executescript(THREAD)
         yield connection
 
 
@@ -185,7 +182,8 @@ def test_missing_prices_are_derived_and_say_so(store: sqlite3.Connection) -> Non
     rows = {
         row[0]: row[1:]
         for row in store.execute(
-            "select model, input_usd, cache_read_usd, cache_write_5m_usd, cache_write_1h_usd, source from prices"
+            "select model, input_usd, cache_read_usd, cache_write_5m_usd, cache_write_1h_usd, source"
+            " from prices"
         )
     }
     assert (8.0, 0.8, 10.0, 16.0) == rows["claude-2.1"][:4]
@@ -213,18 +211,19 @@ def test_a_call_without_a_time_has_the_latest_price(store: sqlite3.Connection) -
 def test_asked_once(tmp_path: Path) -> None:
     """The price list is imported for a model not asked about before, and never again for it, known or not."""
     program = Program(tmp_path / "program")
+    ensure(tmp_path / "index.db")
+    with closing(open_store(tmp_path / "index.db", write=True)) as store:
+        store.executescript(THREAD)
+        call(store, "claude-opus-4-5")
+        call(store, "claude-mystery-9")
     code = """
 from crusts_index.store.prices import learn_prices
-ensure(path)
 store = open_store(path, write=True)
-with transaction(store):
-    store.execute("insert or ignore into transcripts (id, root, path, folder, kind, stem) values (1,'','','','main','')")
-    store.execute("insert or ignore into threads (id, transcript_id, kind) values (1, 1, 'main')")
-    for model in ('claude-opus-4-5', 'claude-mystery-9'):
-        store.execute("insert into api_calls (response_id, transcript_id, thread_id, model) values (1, 1, 1, ?)", (model,))
 print(learn_prices(store, 1), 'genai_prices' in sys.modules)
 """
     assert "['claude-mystery-9'] True" == program.run(code, tmp_path / "index.db")
+    with closing(open_store(tmp_path / "index.db", write=True)) as store:
+        call(store, "claude-mystery-9")
     assert "['claude-mystery-9'] False" == program.run(code, tmp_path / "index.db")
 
 
