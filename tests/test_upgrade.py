@@ -191,6 +191,16 @@ def test_eight_processes_make_one_store(program: Program, tmp_path: Path) -> Non
     assert sorted([f"True {HEAD}\n"] + [f"False {HEAD}\n"] * 7) == sorted(out for out, _ in ended)
 
 
+def test_an_upgrade_under_way_is_waited_for_no_longer_than_told(tmp_path: Path) -> None:
+    """A process that must answer soon gives up and says what is in the way."""
+    path = tmp_path / "index.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("begin immediate")
+        with pytest.raises(CrustsError, match="locked by another program"):
+            ensure(path, timeout=0.05)
+    assert ensure(path)
+
+
 def test_an_upgrade_keeps_every_row(program: Program, filled: Path) -> None:
     """A table that others refer to is made anew and none of their rows lost; the old file is kept."""
     before = dump(filled)
@@ -304,16 +314,17 @@ def test_views_follow_their_files(program: Program, filled: Path) -> None:
 
 
 def test_the_users_own_views_stay(program: Program, filled: Path) -> None:
-    """A view that the user made outlives new views of ours and an upgrade of the table it reads."""
+    """A view that the user made outlives an upgrade, also one that takes away a column it reads."""
     with closing(sqlite3.connect(filled)) as connection, connection:
         connection.execute('create view "my ""own""" as select session_id from sessions')
+        connection.execute("create view stale as select git_branch from transcripts")
     program.add_query("views/zz_a", "create view zz_a as select 1 as one;\n")
     program.run("ensure(path)", filled)
     program.add_migration(
-        NEXT,
-        ADD_COLUMN,
+        NEXT, "with op.batch_alter_table('transcripts') as batch:\n    batch.drop_column('git_branch')"
     )
-    program.run("ensure(path)", filled)
+    assert f"True {NEXT}" == program.run("print(ensure(path), revision(path))", filled)
+    assert {'my "own"', "stale", "zz_a"} <= views(filled).keys()
     with closing(sqlite3.connect(filled)) as connection:
         assert [("text",)] == connection.execute('select session_id from "my ""own"""').fetchall()
         assert [(1,)] == connection.execute("select one from zz_a").fetchall()

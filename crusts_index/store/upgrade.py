@@ -38,11 +38,12 @@ def revision(path: "StorePath") -> str | None:
     return _state(os.path.abspath(path))[0]
 
 
-def ensure(path: "StorePath") -> bool:
+def ensure(path: "StorePath", *, timeout: float = TIMEOUT) -> bool:
     """Make the store at `path`, or bring it up to date, views included; True if anything was done.
 
     All or nothing: where it fails the store is as it was. The old file is copied beside it first, as
-    `<name>.<revision>.bak`. Any number of processes may do this at once; threads may not.
+    `<name>.<revision>.bak`. Any number of processes may do this at once, threads may not; `timeout` is how
+    many seconds to wait for another one at it. A store that is up to date is only read.
     Raises CrustsError for a store newer than the program, and for one that cannot be made or written.
     """
     path = os.path.abspath(path)
@@ -50,7 +51,7 @@ def ensure(path: "StorePath") -> bool:
         return False
     try:
         _make_file(path)
-        return _bring_up(path)
+        return _bring_up(path, timeout)
     except OSError as error:
         raise CrustsError(
             f"the store at {path} cannot be made: {error.strerror}; name another with --db"
@@ -130,9 +131,9 @@ def _make_file(path: str) -> None:
     keep_private(path)
 
 
-def _bring_up(path: str) -> bool:
+def _bring_up(path: str, timeout: float) -> bool:
     """Look again under the write lock: another process may have done it meanwhile."""
-    with closing(sqlite3.connect(path, timeout=TIMEOUT, isolation_level=None)) as store:
+    with closing(sqlite3.connect(path, timeout=timeout, isolation_level=None)) as store:
         store.execute("begin immediate")
         found, laid = _read_state(store, path)
         if found == HEAD:
