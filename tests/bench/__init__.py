@@ -1,0 +1,1 @@
+"""Benchmarks, and the corpus they run on."""
