@@ -1,22 +1,31 @@
 """A result as a table for a terminal: numbers to the right, text columns shrunk until it fits."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from crusts_index.render import text
 
 Row = Sequence[object]
+Form = Callable[[float], str]
 
 _GAP = 2  # spaces that tabulate's "plain" form puts between two columns
 _NARROWEST = 8  # a text column is not shrunk below this
 
 
-def table(columns: Sequence[str], rows: Sequence[Row], width: int | None = None) -> str:
+def table(
+    columns: Sequence[str],
+    rows: Sequence[Row],
+    width: int | None = None,
+    forms: Mapping[str, Form] | None = None,
+) -> str:
     """Lines for people, in at most `width` columns where text can be cut; None is any width (a pipe).
 
     Numbers are never cut: if they alone are too wide, each row becomes a block of `column  value` lines.
-    Null shows as –; columns named *_usd show dollars, *_share per cent, all other numbers thousands.
+    Null shows as –; columns named *_usd show dollars, *_share per cent, all other numbers thousands,
+    unless `forms` has another form for the numbers of a column.
     """
-    cells = [[_cell(name, value) for name, value in zip(columns, row, strict=True)] for row in rows]
+    cells = [
+        [_cell(name, value, forms or {}) for name, value in zip(columns, row, strict=True)] for row in rows
+    ]
     numeric = [_is_numeric(row[i] for row in rows) for i in range(len(columns))]
     heads = [text.clean(name) for name in columns]
     if width is not None:
@@ -30,10 +39,12 @@ def table(columns: Sequence[str], rows: Sequence[Row], width: int | None = None)
     return _lay_out(heads, cells, numeric)
 
 
-def _cell(name: str, value: object) -> str:
+def _cell(name: str, value: object, forms: Mapping[str, Form]) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int | float):
+        if name in forms:
+            return forms[name](value)
         if name.endswith("_usd"):
             return text.usd(value)
         return text.percent(value) if name.endswith("_share") else text.number(value)

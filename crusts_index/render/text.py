@@ -65,6 +65,16 @@ def shorten(text: str, columns: int) -> str:
     return text[:kept].rstrip() + ELLIPSIS
 
 
+def shorten_path(path: str, columns: int) -> str:
+    """A path in at most `columns` columns: its end says most, so … stands for its beginning."""
+    path = clean(path)
+    if width(path) <= columns:
+        return path
+    while path and width(path) > columns - 1:
+        path = path[1:]
+    return ELLIPSIS + path
+
+
 def number(value: float | None) -> str:
     """With thousands separators; a float keeps at most four decimals."""
     if value is None or not math.isfinite(value):

@@ -1,0 +1,29 @@
+"""`crusts readout` with all of typer's help and errors; what it does is the quick path's."""
+
+from typing import Annotated
+
+import typer
+
+from crusts_index.cli import options
+from crusts_index.quick import readout as quick
+from crusts_index.render import console
+
+Days = Annotated[
+    int | None, typer.Option("--days", min=1, metavar="N", help="Days back from now; 30 if not given.")
+]
+Detail = Annotated[
+    str | None, typer.Option("--detail", metavar="PATH", help="File for the detail; else context.json.")
+]
+Full = Annotated[bool, typer.Option("--full", help="Print the detail instead of the line.")]
+
+
+def readout(
+    context: typer.Context,
+    days: Days = None,
+    since: options.Since = None,
+    detail: Detail = None,
+    full: Full = False,
+) -> None:
+    """The last 30 days in one line of JSON, below 400 bytes; the detail goes to context.json."""
+    settings = options.settings(context)
+    console.put(quick.answer(settings, quick.period(days, since), detail, full=full))

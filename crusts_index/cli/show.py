@@ -1,0 +1,40 @@
+"""What commands have in common: a store that is up to date, and rows in the form asked for."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from sqlite3 import Connection
+
+from crusts_index.cli.options import Format
+from crusts_index.index.refresh import open_refreshed
+from crusts_index.render import console, csvout, jsonout, table
+from crusts_index.store.settings import Settings
+
+
+@contextmanager
+def opened(settings: Settings) -> Iterator[Connection]:
+    """The store with what is new taken in, read-only, closed at the end."""
+    store = open_refreshed(settings)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def document(value: Mapping[str, object]) -> None:
+    """One JSON object: indented for a person at a terminal, compact in a pipe."""
+    import sys
+
+    console.put(jsonout.encode(value, indent=console.is_terminal(sys.stdout)))
+
+
+def rows(columns: Sequence[str], values: Sequence[Sequence[object]], form: Format) -> None:
+    """Rows as a table or as CSV; for JSON, `document` with the keys that the command promises."""
+    if form is Format.CSV:
+        console.put(csvout.encode(columns, values))
+    else:
+        console.put(table.table(columns, values, console.table_width()))
+
+
+def form_of(settings: Settings, form: Format) -> Format:
+    """The form of the output: `--json` stands for `--format json`."""
+    return Format.JSON if settings.json else form

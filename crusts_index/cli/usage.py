@@ -1,0 +1,91 @@
+"""`crusts usage`: tokens and cost, one row a model, day, project, tool … (queries/usage.sql, usage_tools.sql)."""
+
+import enum
+from typing import Annotated, Any
+
+import typer
+
+from crusts_index.cli import options, show
+from crusts_index.render import console, table, text
+from crusts_index.store import query
+
+
+class By(enum.StrEnum):
+    """What a row of the report stands for."""
+
+    MODEL = "model"
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+    BLOCK = "block"
+    PROJECT = "project"
+    SESSION = "session"
+    TOOL = "tool"
+    SERVER = "server"
+    AGENT = "agent"
+
+
+_TOOLS = (By.TOOL, By.SERVER)
+_CALL_COLUMNS = ("calls", "input", "cache_read", "cache_write", "output", "cost_usd")
+_TOOL_COLUMNS = ("uses", "result_tokens", "carried_tokens", "errors")
+_SHORT = ("input", "cache_read", "cache_write", "output", "result_tokens", "carried_tokens")
+_CALL_NOTE = "Calls and tokens are exact, as billed; the cost is derived, at list price."
+_TOOL_NOTE = (
+    "Uses and errors are exact; tokens are estimated, carried ones over the later calls of the epoch."
+)
+
+
+def usage(
+    context: typer.Context,
+    by: Annotated[By, typer.Option("--by", help="What a row stands for.")] = By.MODEL,
+    since: options.Since = None,
+    until: options.Until = None,
+    limit: options.Limit = None,
+    format: options.RowFormat = options.Format.TABLE,
+) -> None:
+    """Tokens and cost by model, day, week, month, 5-hour block, project, session, agent, tool or MCP server.
+
+    Each API call, tool use and tool result counts once, where it was first made.
+    """
+    settings = options.settings(context)
+    period = {"since": options.since(since), "until": options.until(until)}
+    form = show.form_of(settings, format)
+    with show.opened(settings) as store:
+        name = "usage_tools" if by in _TOOLS else "usage"
+        found = query.dicts(query.run(store, name, by=by.value, project=settings.project, **period))
+    *rows, total = [_renamed(row, by) for row in found]
+    shown = rows[:limit]
+    if form is options.Format.JSON:
+        show.document({"rows": shown, "total": {name: total[name] for name in total if name != by.value}})
+    elif form is options.Format.CSV:
+        show.rows(list(total), [list(row.values()) for row in shown], form)
+    else:
+        _print(by, shown, total, len(rows))
+    if total.get("unpriced_calls"):
+        console.note(
+            f"{total['unpriced_calls']:,} calls have no list price and are not in the cost; `crusts index` asks for it"
+        )
+
+
+def _print(by: By, rows: list[dict[str, Any]], total: dict[str, Any], in_all: int) -> None:
+    if not in_all:
+        console.put("Nothing in this period.")
+        return
+    names = _TOOL_COLUMNS if by in _TOOLS else _CALL_COLUMNS
+    forms = dict.fromkeys(_SHORT, text.tokens)
+    values = [[row[by.value], *(row[name] for name in names)] for row in [*rows, total | {by.value: "total"}]]
+    console.put(table.table([by.value, *names], values, console.table_width(), forms))
+    if len(rows) < in_all:
+        console.put(f"+ {in_all - len(rows):,} more, counted in the total")
+    console.put(_TOOL_NOTE if by in _TOOLS else _CALL_NOTE)
+    if total.get("retained_calls"):
+        console.put(
+            f"{total['retained_calls']:,} of the calls are in no transcript any more; they were billed."
+        )
+
+
+def _renamed(row: dict[str, Any], by: By) -> dict[str, Any]:
+    """The row with its key under the name that was asked for, and without the mark of the total."""
+    return {by.value: row["key"]} | {
+        name: value for name, value in row.items() if name not in ("key", "is_total")
+    }

@@ -1,0 +1,137 @@
+"""`crusts readout`: a period in one line of JSON, and its detail in context.json (X-readout)."""
+
+import os
+import sys
+
+from crusts_index.errors import CrustsError, NotQuick, WrongUsage
+from crusts_index.insight import readout as insight
+from crusts_index.store import query, when
+from crusts_index.store.settings import load_settings, split_flags
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from typing import Any
+
+    from crusts_index.store.settings import Settings
+
+SCHEMA_VERSION = 1
+DETAIL = "context.json"
+
+
+def run(argv: list[str]) -> int:
+    """Parse the arguments after the command's name and answer. Raises NotQuick for what typer tells better."""
+    flags, rest = split_flags(argv)
+    given: dict[str, str] = {}
+    full = False
+    words = iter(rest)
+    for word in words:
+        name, equals, value = word.partition("=")
+        if word == "--full":
+            full = True
+        elif name in ("--days", "--since", "--detail"):
+            given[name] = value if equals else next(words, "")
+            if not given[name]:
+                raise NotQuick
+        else:
+            raise NotQuick
+    days = given.get("--days")
+    if days is not None and not (days.isascii() and days.isdigit() and int(days)):
+        raise NotQuick
+    settings = load_settings(flags)
+    since = period(int(days) if days else None, given.get("--since"))
+    sys.stdout.write(answer(settings, since, given.get("--detail"), full=full) + "\n")
+    return 0
+
+
+def period(days: int | None, since: str | None) -> int:
+    """UTC milliseconds at which the period begins. Raises WrongUsage if both are given or none makes sense."""
+    if days is not None and since is not None:
+        raise WrongUsage("--days and --since: give one of the two")
+    now = when.now_ms()
+    if since is None:
+        return now - (days or insight.DAYS) * 86_400_000
+    try:
+        return when.parse_when(since, now)
+    except WrongUsage as error:
+        raise WrongUsage(f"--since: {error}") from None
+
+
+def answer(settings: "Settings", since: int, path: str | None, *, full: bool) -> str:
+    """What the command prints: the detail with `full`, else the compact line, for which the detail is kept.
+
+    Raises CrustsError where there is no store, or the detail cannot be written to the path that was named.
+    """
+    from crusts_index.index.refresh import open_refreshed
+
+    store = open_refreshed(settings)
+    try:
+        told = read(store, since, settings.project)
+    finally:
+        store.close()
+    document = {"schema_version": SCHEMA_VERSION, **told}
+    kept: str | None = None
+    if path is not None or not full:
+        kept = _keep(document, os.path.abspath(path or os.path.join(settings.home, DETAIL)), named=bool(path))
+    if full:
+        return encode(document, indent=sys.stdout.isatty())
+    return insight.compact(told, kept, encode)
+
+
+def read(store: "sqlite3.Connection", since: int, project: str | None) -> "dict[str, Any]":
+    """The detail of the period that begins at `since`, UTC milliseconds."""
+
+    def rows(name: str) -> "list[dict[str, Any]]":
+        return query.dicts(query.run(store, name, since=since, project=project))
+
+    curves: dict[int, list[int]] = {}
+    for key, context in query.run(store, "readout_curve", since=since).rows:
+        curves.setdefault(key, []).append(context)
+    return insight.detail(
+        _iso(since),
+        rows("readout")[0],
+        rows("readout_sessions"),
+        curves,
+        rows("readout_compactions"),
+        rows("readout_rereads"),
+        rows("readout_tools"),
+    )
+
+
+def encode(value: object, *, indent: bool = False) -> str:
+    """JSON without a character that could do harm on a terminal."""
+    import json
+
+    separators = (",", ": ") if indent else (",", ":")
+    text = json.dumps(value, indent=2 if indent else None, separators=separators, ensure_ascii=False)
+    if text.isascii() and "\x7f" not in text:
+        return text
+    plain = "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
+    return plain.replace("\x7f", "\\u007f")
+
+
+def _iso(milliseconds: int) -> str:
+    import time
+
+    seconds, rest = divmod(milliseconds, 1000)
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{rest:03d}Z"
+
+
+def _keep(document: object, path: str, *, named: bool) -> str | None:
+    """Write the detail, whole or not at all, for its owner only; None where the usual place cannot be written."""
+    unfinished = f"{path}.{os.getpid()}.new"
+    try:
+        handle = os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        try:
+            with open(handle, "w", encoding="utf-8") as file:
+                file.write(encode(document) + "\n")
+            os.replace(unfinished, path)
+        except BaseException:
+            os.remove(unfinished)
+            raise
+    except OSError as error:
+        if named:
+            raise CrustsError(f"--detail: cannot write {path}: {error.strerror}") from error
+        sys.stderr.write(f"crusts: cannot write {path}: {error.strerror}; name another with --detail\n")
+        return None
+    return path

@@ -1,0 +1,16 @@
+-- readout_tools: tokens that each tool's results put into the context in a period, most first (X-tools).
+--   :since    UTC milliseconds: results at or after it; null = all
+--   :project  part of a project's path, in any case; null = all
+-- Columns: name: the tool. tokens: of its results, each counted once (D2), estimated (X-size).
+select
+  coalesce(u.name, (select o.name from tool_uses o where o.tool_use_id = u.tool_use_id and o.owns = 1))
+    as name,
+  sum(u.result_tokens) as tokens
+from tool_uses u
+where u.owns_result = 1 and u.result_record_id is not null
+  and (:since is null or u.result_ms >= :since)
+  and (:project is null or u.transcript_id in (
+    select t.id from projects p join sessions s on s.project_id = p.id
+    join transcripts t on t.session_id = s.id where instr(lower(p.path), lower(:project))))
+group by 1
+order by tokens desc, name;

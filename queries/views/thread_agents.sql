@@ -1,0 +1,15 @@
+-- thread_agents: who works in each thread. One row a thread.
+--   thread_key  surrogate key of the thread, for joins; it differs from store to store
+--   agent       main for the main thread, else the agent type; null = not logged. Exact.
+create view thread_agents as
+select
+  h.id as thread_key,
+  case when h.kind = 'main' then 'main' else coalesce(
+    case when h.kind = 'subagent' then t.agent_type end,
+    (select u.agent_type from tool_uses u
+      where u.tool_use_id = coalesce(h.parent_tool_use_id, t.parent_tool_use_id) and u.agent_type is not null
+      limit 1),
+    (select u.agent_type from tool_uses u
+      where u.agent_id = coalesce(h.agent_id, t.agent_id) and u.agent_type is not null limit 1)
+  ) end as agent
+from threads h join transcripts t on t.id = h.transcript_id;
