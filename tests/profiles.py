@@ -1,0 +1,18 @@
+"""How many examples a property test draws: few in every run, many with HYPOTHESIS_PROFILE=deep."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+IS_DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
+DEEPER = 25
+
+
+def examples(count: int) -> settings:
+    """Settings for `count` examples, 25 times as many when deep. A slow machine is no failure."""
+    slow = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture)
+    return settings(
+        max_examples=count * (DEEPER if IS_DEEP else 1), deadline=None, suppress_health_check=slow
+    )
