@@ -1,0 +1,421 @@
+"""Reads the rows of one session and puts them together as Facts, up to a cut (D7, D10)."""
+
+from __future__ import annotations
+
+import json
+
+from crusts_index.errors import CrustsError
+from crusts_index.insight.facts import (
+    Attachment,
+    Block,
+    Call,
+    Compaction,
+    ContextReport,
+    Facts,
+    Removal,
+    Session,
+    Surrounding,
+    Thread,
+    ToolLoad,
+    ToolUse,
+)
+from crusts_index.insight.inferred import infer_compactions
+from crusts_index.insight.parts import Part, read_parts
+from crusts_index.insight.path import Path, walk
+from crusts_index.insight.trim import trimmed_end
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from crusts_index.insight.facts import Fetch
+
+
+def assemble(fetch: Fetch, session_id: str, until: int | None, *, trim: bool) -> Facts:
+    """The facts of a session; see `facts.load`."""
+    heads = fetch("session_parts", session=session_id)
+    if not heads and not fetch("session_threads", session=session_id, transcript=None, cut=None):
+        raise CrustsError(f"the store knows no session {session_id}")
+    parts = read_parts(fetch, heads)
+    count = sum(part.messages for part in parts)
+    if until is not None and not 1 <= until <= count:
+        raise CrustsError(
+            f"there is no message {until:,}: the messages of this session are numbered 1 to {count:,}"
+            if count
+            else "this session has no messages"
+        )
+    facts = _Assembly(fetch, session_id, heads, parts, until).facts()
+    facts.is_partial = until is not None
+    if until is None and trim:
+        end = trimmed_end(facts)
+        if end is not None:
+            facts = _Assembly(fetch, session_id, heads, read_parts(fetch, heads), end).facts()
+            facts.trimmed = count - end
+    return facts
+
+
+class _Assembly:
+    """The facts in the making."""
+
+    def __init__(
+        self,
+        fetch: Fetch,
+        session_id: str,
+        heads: list[tuple[Any, ...]],
+        parts: list[Part],
+        until: int | None,
+    ) -> None:
+        self._fetch, self._session_id, self._heads, self._until = fetch, session_id, heads, until
+        if until is not None:
+            while parts and parts[-1].base >= until:
+                parts.pop()
+            if parts:
+                parts[-1].cut_at(fetch, until)
+        self._parts = parts
+        self._forks = {branch: fork for part in parts for branch, fork in part.forks.items()}
+        self._compactions: list[Compaction] = []
+        self._removals: list[Removal] = []
+        self._path, self._leaf_epoch, self._leaf_record = self._live_path()
+
+    def facts(self) -> Facts:
+        """Everything, in an order in which each has what it needs."""
+        rows = [(part, part.blocks(self._fetch)) for part in self._parts]
+        self._removals = self._read_removals()
+        self._compactions = self._read_compactions(rows)
+        calls = self._read_calls(rows)
+        inferred: list[Compaction] = []
+        if not self._compactions:
+            inferred = infer_compactions(rows, calls, self._removals, self._path)
+        live = self._live_compaction(inferred)
+        uses = {row[0]: row for part in self._parts for row in part.tool_uses(self._fetch)}
+        blocks = self._make_blocks(rows, uses, live, inferred)
+        last_ms = max((part.last_ms for part in self._parts if part.last_ms is not None), default=None)
+        session = self._session(last_ms)
+        first_call_ms = calls[0].time_ms if calls else session.started_ms
+        surroundings, complete = self._surroundings(session, first_call_ms)
+        return Facts(
+            session=session,
+            calls=self._place_calls(calls, live, inferred),
+            blocks=blocks,
+            tool_uses=_make_tool_uses(uses, blocks),
+            compactions=self._compactions,
+            inferred=inferred,
+            removals=self._removals,
+            loads=self._loads(),
+            attachments=self._attachments(),
+            context_reports=self._reports(rows),
+            surroundings=surroundings,
+            surroundings_complete=complete,
+            threads=self._threads(),
+            leaf_record_id=self._leaf_record,
+            live_from=live,
+            parts=[part.transcript for part in self._parts],
+            until=self._until,
+            trimmed=0,
+            is_partial=False,
+            _fetch=self._fetch,
+        )
+
+    # ------------------------------------------------------------------ where the conversation stands
+
+    def _live_path(self) -> tuple[Path, int, int | None]:
+        """The path to the later of the last message, the last boundary and the last leaf named (D10)."""
+        part = next((part for part in reversed(self._parts) if part.end is not None), None)
+        if part is None or part.end is None:
+            return walk(self._forks, 0), 0, None
+        end, leaf_record = part.end, None
+        if part.cut is None:
+            leaf_record = part.named_leaf(self._fetch)
+            if leaf_record is not None:
+                end = leaf_record
+        return (
+            walk(self._forks, end.branch, leaf_record.record_id if leaf_record else None),
+            end.epoch,
+            leaf_record.record_id if leaf_record else None,
+        )
+
+    def _live_compaction(self, inferred: list[Compaction]) -> Compaction | None:
+        if inferred:
+            return inferred[-1]
+        return next((one for one in self._compactions if one.epoch == self._leaf_epoch), None)
+
+    # ------------------------------------------------------------------ rows to facts
+
+    def _session(self, last_ms: int | None) -> Session:
+        heads = self._heads
+        if not heads:
+            return Session(
+                self._session_id,
+                "",
+                None,
+                None,
+                None,
+                None,
+                None,
+                None,
+                gone=True,
+                transcript_path=None,
+                messages=0,
+            )
+        last = heads[len(self._parts) - 1] if self._parts else heads[-1]
+        project: str = heads[0][2]
+        versions = [
+            version for head in heads[: len(self._parts)] for version in (head[7], head[8]) if version
+        ]
+        last_part = self._parts[-1] if self._parts else None
+        return Session(
+            session_id=self._session_id,
+            project=project,
+            project_folder=project if project.startswith("/") else None,
+            title=next((head[11] for head in reversed(heads) if head[11]), None),
+            version=versions[-1] if versions else None,
+            first_version=versions[0] if versions else None,
+            started_ms=min((head[5] for head in heads if head[5] is not None), default=None),
+            last_ms=last_ms,
+            gone=bool(last[4]),
+            transcript_path=last[3],
+            messages=last_part.base + last_part.messages if last_part else 0,
+            entrypoint=last[9],
+            git_branch=last[10],
+        )
+
+    def _read_calls(self, rows: list[tuple[Part, list[tuple[Any, ...]]]]) -> list[Call]:
+        holds = self._path.holds
+        calls = []
+        for part, block_rows in rows:
+            unbilled = {row[20] for row in block_rows if row[20] is not None and not row[9]}
+            for row in part.calls():
+                branch, epoch = part.branch(row[4]), part.epoch(row[5])
+                calls.append(
+                    Call._make(
+                        (
+                            *(
+                                row[0],
+                                row[0],
+                                row[1],
+                                part.base + row[2],
+                                part.calls_base + row[3],
+                                branch,
+                                epoch,
+                            ),
+                            *(*row[6:18], row[0] in unbilled, holds(branch, row[0], row[0]), False, row[18]),
+                        )
+                    )
+                )
+        return calls
+
+    def _place_calls(
+        self, calls: list[Call], live: Compaction | None, inferred: list[Compaction]
+    ) -> list[Call]:
+        if inferred and live is not None:
+            starts = [one.id for one in inferred]
+            return [
+                call._replace(
+                    epoch=call.epoch + sum(start <= call.id for start in starts) * call.on_path,
+                    live_epoch=call.on_path and call.id >= live.id,
+                )
+                for call in calls
+            ]
+        return [
+            call._replace(live_epoch=True) if call.on_path and call.epoch == self._leaf_epoch else call
+            for call in calls
+        ]
+
+    def _make_blocks(
+        self,
+        rows: list[tuple[Part, list[tuple[Any, ...]]]],
+        uses: dict[int, tuple[Any, ...]],
+        live: Compaction | None,
+        inferred: list[Compaction],
+    ) -> list[Block]:
+        holds, leaf_epoch = self._path.holds, self._leaf_epoch
+        preserved = live.preserved_records if live else frozenset()
+        out = {one.target_record_id for one in self._removals if one.on_path and one.target_record_id}
+        emptied = {one.tool_use_row for one in self._removals if one.on_path and one.tool_use_row}
+        starts = [one.id for one in inferred]
+        blocks: list[Block] = []
+        for part, block_rows in rows:
+            base, calls_base, branch_of, epoch_of = part.base, part.calls_base, part.branch, part.epoch
+            for row in block_rows:
+                record_id, use_row, response = row[1], row[19], row[20]
+                branch, epoch = branch_of(row[10]), epoch_of(row[11])
+                on_path = holds(branch, record_id, response)
+                if starts and on_path:
+                    epoch += sum(start <= record_id for start in starts)
+                    inside = epoch == len(starts)
+                else:
+                    inside = on_path and epoch == leaf_epoch
+                in_window = (
+                    (inside or record_id in preserved)
+                    and record_id not in out
+                    and not (use_row in emptied and row[4] == "tool_result")
+                    and row[14] != "prompt_snapshot"
+                )
+                use = uses.get(use_row) if use_row is not None else None
+                blocks.append(
+                    Block._make(
+                        (
+                            *(row[0], record_id, base + row[2], *row[3:9], row[9] == 1, branch, epoch),
+                            *(
+                                calls_base + row[12],
+                                row[13],
+                                row[14],
+                                row[15] == 1,
+                                row[16] == 1,
+                                row[17] == 1,
+                            ),
+                            *(row[18], use[2] if use else None, use_row, response, in_window, on_path),
+                        )
+                    )
+                )
+        return _name_last_prompt(blocks)
+
+    def _read_compactions(self, rows: list[tuple[Part, list[tuple[Any, ...]]]]) -> list[Compaction]:
+        found = []
+        for part, block_rows in rows:
+            for row in part.boundaries():
+                branch, epoch = part.branch(row[11]), part.epoch(row[10])
+                after = [
+                    block for block in block_rows if block[0] > row[0] and part.epoch(block[11]) == epoch
+                ]
+                summary = next((block for block in after if block[16]), None)
+                preserved = _names(row[8])
+                found.append(
+                    Compaction(
+                        id=row[0],
+                        message=part.base + after[0][2] if after else None,
+                        time_ms=row[1],
+                        trigger=row[2],
+                        pre_tokens=row[3],
+                        post_tokens=row[4],
+                        dropped_tokens=row[5],
+                        duration_ms=row[6],
+                        focus=row[7],
+                        preserved=preserved,
+                        discovered_tools=_names(row[9]),
+                        epoch=epoch,
+                        branch=branch,
+                        summary_record_id=summary[1] if summary else None,
+                        summary_message=part.base + summary[2] if summary else None,
+                        is_owner=bool(row[12]),
+                        on_path=self._path.holds(branch, row[0]),
+                        preserved_records=part.preserved(self._fetch, preserved, block_rows),
+                    )
+                )
+        return found
+
+    def _read_removals(self) -> list[Removal]:
+        holds = self._path.holds
+        return [
+            Removal(row[0], row[2], row[6], row[7], row[3], holds(part.branch(row[4]), row[0], row[5]))
+            for part in self._parts
+            for row in part.kept(self._fetch("session_removals", transcript=part.transcript))
+        ]
+
+    def _loads(self) -> list[ToolLoad]:
+        return [
+            ToolLoad(row[0], part.base + row[1] if row[1] is not None else None, row[2])
+            for part in self._parts
+            for row in part.kept(self._fetch("session_loads", transcript=part.transcript))
+        ]
+
+    def _attachments(self) -> list[Attachment]:
+        return [
+            Attachment(
+                *(row[0], part.base + row[1] if row[1] is not None else None, row[2], row[3], row[4]),
+                *(_names(row[5]), _names(row[6])),
+            )
+            for part in self._parts
+            for row in part.kept(self._fetch("session_attachments", transcript=part.transcript))
+        ]
+
+    def _reports(self, rows: list[tuple[Part, list[tuple[Any, ...]]]]) -> list[ContextReport]:
+        reports = self._fetch("session_reports", session=self._session_id)
+        if not reports:
+            return []
+        kept = {row[1] for _, block_rows in rows for row in block_rows}
+        return [
+            ContextReport._make(
+                (*row[:6], tuple((str(one[0]), int(one[1]), bool(one[2])) for one in json.loads(row[6])))
+            )
+            for row in reports
+            if row[0] < 0 or row[0] in kept
+        ]
+
+    def _surroundings(self, session: Session, first_call_ms: int | None) -> tuple[list[Surrounding], bool]:
+        if first_call_ms is None:
+            return [], False
+        rows = self._fetch(
+            "session_surroundings",
+            project=session.project,
+            first_call_ms=first_call_ms,
+            last_ms=session.last_ms if session.last_ms is not None else first_call_ms,
+        )
+        seen: set[tuple[Any, ...]] = set()
+        held: dict[tuple[Any, ...], Surrounding] = {}
+        for kind, path, name, project, tokens, detail, _, holds in rows:
+            seen.add((kind, path, name, project))
+            if holds:  # of several, the one last changed
+                found = json.loads(detail) if detail else {}
+                held[kind, path, name, project] = Surrounding(kind, path, name, project, tokens or 0, found)
+        return list(held.values()), bool(held) and len(held) == len(seen)
+
+    def _threads(self) -> list[Thread]:
+        last = self._parts[-1] if self._parts else None
+        rows = self._fetch(
+            "session_threads",
+            session=self._session_id,
+            transcript=last.transcript if last else None,
+            cut=last.cut if last else None,
+        )
+        return [Thread(*row) for row in rows]
+
+
+def _name_last_prompt(blocks: list[Block]) -> list[Block]:
+    """The last human prompt of the window is the category `user` (D8)."""
+    last = next((block.record_id for block in reversed(blocks) if block.is_prompt and block.in_window), None)
+    if last is None:
+        return blocks
+    return [
+        block._replace(category="user")
+        if block.record_id == last and block.category == "conversation"
+        else block
+        for block in blocks
+    ]
+
+
+def _make_tool_uses(uses: dict[int, tuple[Any, ...]], blocks: list[Block]) -> list[ToolUse]:
+    """The tool uses of which the use or the result is within the cut."""
+    asked: dict[int, Block] = {}
+    answered: dict[int, Block] = {}
+    for block in blocks:
+        if block.tool_use_row is not None:
+            if block.kind == "tool_use":
+                asked.setdefault(block.tool_use_row, block)
+            elif block.kind == "tool_result":
+                answered.setdefault(block.tool_use_row, block)
+    made = []
+    for row_id, row in uses.items():
+        use, result = asked.get(row_id), answered.get(row_id)
+        last = result or use
+        if last is None:
+            continue
+        where = use or last
+        made.append(
+            ToolUse._make(
+                (
+                    *(row_id, row[1], *row[2:11]),
+                    *((row[11], use.message, row[12]) if use else (None, None, None)),
+                    *((row[13], result.message, *row[14:18]) if result else (None, None, None, None, 0, 0)),
+                    *(use.tokens if use else 0, result.tokens if result else 0),
+                    *((row[18] == 1, row[19] == 1, row[20] == 1) if result else (False, False, False)),
+                    *(row[21] == 1, row[22], row[23], where.branch, last.epoch, last.in_window, last.on_path),
+                    result.call_ordinal if result else None,
+                )
+            )
+        )
+    return made
+
+
+def _names(text: str | None) -> tuple[str, ...]:
+    return tuple(str(one) for one in json.loads(text)) if text else ()

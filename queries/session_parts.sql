@@ -1,0 +1,12 @@
+-- session_parts: the main transcripts that a session's own view shows, in the order of its messages (D3).
+select t.id, s.session_id, coalesce(p.path, t.folder) as project, t.path, t.gone, t.first_ms, t.last_ms,
+       t.version, t.last_version, t.entrypoint, t.git_branch,
+       (select m.value from meta_records as m
+        where m.transcript_id = t.id and m.key in ('custom-title', 'agent-name', 'ai-title', 'summary')
+        order by case m.key when 'custom-title' then 1 when 'agent-name' then 2 when 'ai-title' then 3 else 4 end
+        limit 1) as title
+from sessions as s
+join transcripts as t on t.session_id = s.id
+left join projects as p on p.id = s.project_id
+where s.session_id = :session and t.kind = 'main' and t.in_view = 1
+order by t.first_ms is null, t.first_ms, t.path;

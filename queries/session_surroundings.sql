@@ -1,0 +1,8 @@
+-- session_surroundings: what was seen around a session's project, with whether it held while the session ran (D11):
+-- unchanged since before its first call, or seen between its first and its last record.
+select u.kind, u.path, u.name, u.project_path, u.tokens, u.detail, u.mtime_ns,
+       u.mtime_ns <= :first_call_ms * 1000000
+       or (u.first_seen_ms <= :last_ms and u.last_seen_ms >= :first_call_ms) as holds
+from surroundings as u
+where u.project_path is null or u.project_path = :project
+order by u.kind, u.path, u.name, u.mtime_ns, u.id;

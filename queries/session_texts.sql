@@ -1,0 +1,4 @@
+-- session_texts: the texts kept of a transcript's blocks (D16).
+select block_id, text
+from texts
+where block_id >= :transcript << 40 and block_id < (:transcript + 1) << 40;
