@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from crusts_index.store.prices import resolve_prices
 from crusts_index.transcript.tokens import spread
 
 # Two responses are the same call if they share a request id, or a message id within one record-level session; two
@@ -16,7 +17,7 @@ from temp.touched t
 join responses r on r.id = t.id
 join responses o on o.request_id = r.request_id
 where o.id <> r.id and r.has_usage and o.has_usage
-union
+union all
 select t.id, o.id, o.call_id
 from temp.touched t
 join responses r on r.id = t.id
@@ -28,12 +29,12 @@ where o.id <> r.id and r.has_usage and o.has_usage
 """
 
 _CALL_COLUMNS = """id, response_id, transcript_id, thread_id, model, time_ms, input_tokens, cache_read_tokens,
-cache_write_tokens, cache_write_1h_tokens, output_tokens, thinking_tokens, web_searches, context_tokens, service_tier,
-speed, geo, stop_reason, effort, is_advisor, retained"""
+cache_write_tokens, cache_write_1h_tokens, output_tokens, thinking_tokens, web_searches, context_tokens,
+speed, is_advisor, retained"""
 
 _USAGE = """r.model, r.last_ms, r.input_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cache_write_1h_tokens,
 r.output_tokens, r.thinking_tokens, r.web_searches, r.input_tokens + r.cache_read_tokens + r.cache_write_tokens,
-r.service_tier, r.speed, r.geo, r.stop_reason, r.effort, r.is_advisor"""
+r.speed, r.is_advisor"""
 
 _WRITE_LONE = f"""
 insert or replace into api_calls ({_CALL_COLUMNS})
@@ -96,6 +97,11 @@ def settle_calls(store: sqlite3.Connection, touched: Iterable[int], continued: I
         spread_anew |= _write_shared(store, members)
     for response in spread_anew:
         _spread_blocks(store, response)
+    if store.execute("select 1 from prices limit 1").fetchone():
+        rows = store.execute(
+            "select distinct r.call_id from temp.touched t join responses r on r.id = t.id where r.call_id is not null"
+        )
+        resolve_prices(store, [row[0] for row in rows])
 
 
 def _components(store: sqlite3.Connection, edges: list[tuple[int, int, int | None]]) -> list[set[int]]:
@@ -182,7 +188,8 @@ def release_calls(store: sqlite3.Connection, transcript_id: int, low: int, high:
         )
     }
     store.execute(
-        "delete from api_calls where id in (select call_id from responses where id between ? and ?)", (low, high)
+        "delete from api_calls where id in (select call_id from responses where id between ? and ?)",
+        (low, high),
     )
     store.executemany("update responses set call_id = null where id = ?", [(one,) for one in sharing])
     touched = sharing - {one for one, _ in mine}

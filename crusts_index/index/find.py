@@ -36,35 +36,36 @@ class Walk:
 
     def transcripts(self) -> Iterator[Seen]:
         """Every transcript, each real file once, in no particular order."""
-        for entry in self._entries(self.root):
+        for entry in self.entries(self.root):
             if self._is_folder(entry):
                 yield from self._project(self._real(entry), entry.name)
 
     def _project(self, path: str, folder: str) -> Iterator[Seen]:
-        for entry in self._entries(path):
+        for entry in self.entries(path):
             name = entry.name
             if _is_transcript(name):
                 kind = "subagent" if name.startswith("agent-") else "main"
-                yield from self._file(entry, folder, kind, None)
+                yield from self.file(entry, folder, kind, None)
             elif "." not in name and self._is_folder(entry):
                 subagents = os.path.join(self._real(entry), "subagents")
-                yield from self._agents(subagents, folder, name)
+                yield from self.agents(subagents, folder, name)
 
-    def _agents(self, path: str, folder: str, session: str) -> Iterator[Seen]:
+    def agents(self, path: str, folder: str, session: str) -> Iterator[Seen]:
+        """The subagents' transcripts below a session's `subagents` folder."""
         metas: dict[str, os.DirEntry[str]] = {}
         files: list[os.DirEntry[str]] = []
-        for entry in self._entries(path, may_miss=True):
+        for entry in self.entries(path, may_miss=True):
             name = entry.name
             if _is_transcript(name) and name.startswith("agent-"):
                 files.append(entry)
             elif name.endswith(".meta.json"):
                 metas[name[: -len(".meta.json")]] = entry
             elif "." not in name and self._is_folder(entry):
-                yield from self._agents(self._real(entry), folder, session)
+                yield from self.agents(self._real(entry), folder, session)
         for entry in files:
-            yield from self._file(entry, folder, "subagent", session, metas.get(entry.name[: -len(".jsonl")]))
+            yield from self.file(entry, folder, "subagent", session, metas.get(entry.name[: -len(".jsonl")]))
 
-    def _file(
+    def file(
         self,
         entry: os.DirEntry[str],
         folder: str,
@@ -72,6 +73,7 @@ class Walk:
         session: str | None,
         meta: os.DirEntry[str] | None = None,
     ) -> Iterator[Seen]:
+        """The transcript that an entry is, unless its real file was seen already."""
         path = self._real(entry)
         if path in self._files:
             return
@@ -93,7 +95,8 @@ class Walk:
             *(meta_path, _mtime_ns(meta_path)),
         )
 
-    def _entries(self, path: str, *, may_miss: bool = False) -> list[os.DirEntry[str]]:
+    def entries(self, path: str, *, may_miss: bool = False) -> list[os.DirEntry[str]]:
+        """What lies in a folder; nothing, and a note, where it cannot be read."""
         try:
             with os.scandir(path) as entries:
                 return list(entries)
@@ -136,21 +139,21 @@ def find_one(path: str) -> list[Seen]:
     walk = Walk(os.path.dirname(project))
     folder, name = os.path.basename(project), os.path.basename(path)
     found: list[Seen] = []
-    for entry in walk._entries(os.path.dirname(path), may_miss=True):
+    for entry in walk.entries(os.path.dirname(path), may_miss=True):
         if entry.name == name:
             kind = "subagent" if name.startswith("agent-") else "main"
-            found += walk._file(entry, folder, kind, session, None)
+            found += walk.file(entry, folder, kind, session, None)
     if session is not None:
-        found = [one._replace(**_meta_beside(one.path)) for one in found]
+        found = [_with_meta(one) for one in found]
     elif found and found[0].kind == "main":
-        found += walk._agents(os.path.join(project, found[0].stem, "subagents"), folder, found[0].stem)
+        found += walk.agents(os.path.join(project, found[0].stem, "subagents"), folder, found[0].stem)
     return found
 
 
-def _meta_beside(path: str) -> dict[str, object]:
-    beside = path[: -len(".jsonl")] + ".meta.json"
+def _with_meta(seen: Seen) -> Seen:
+    beside = seen.path[: -len(".jsonl")] + ".meta.json"
     mtime_ns = _mtime_ns(beside)
-    return {"meta_path": beside if mtime_ns is not None else None, "meta_mtime_ns": mtime_ns}
+    return seen if mtime_ns is None else seen._replace(meta_path=beside, meta_mtime_ns=mtime_ns)
 
 
 def _is_transcript(name: str) -> bool:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 def ingest(store: sqlite3.Connection, path: str, plan: Plan, options: Options, summary: Summary) -> None:
     """Read and write all jobs of the plan, or as many as fit before the deadline."""
     tasks = _name(store, plan.jobs)
+    ids = {job.seen.path: transcript for job, transcript in tasks}
     writer = Writer(store, context_facts)
     outcomes = _outcomes(tasks, path, options, plan.pending_bytes)
     void: set[str] = set()
@@ -40,7 +41,8 @@ def ingest(store: sqlite3.Connection, path: str, plan: Plan, options: Options, s
                 if options.progress is not None:
                     options.progress(read, plan.pending_bytes)
             elif outcome is None:
-                summary.changed += job.seen.path not in void
+                if job.seen.path not in void:
+                    summary.touched.append(ids[job.seen.path])
             else:
                 summary.unreadable.append((job.seen.path, outcome))
                 void.add(job.seen.path)
@@ -55,11 +57,18 @@ def ingest(store: sqlite3.Connection, path: str, plan: Plan, options: Options, s
         close = getattr(outcomes, "close", None)
         if close is not None:
             close()
-        summary.records, summary.problems, summary.bytes_read = writer.records, writer.problems, writer.bytes_read
+        summary.changed = len(summary.touched)
+        summary.records, summary.problems, summary.bytes_read = (
+            writer.records,
+            writer.problems,
+            writer.bytes_read,
+        )
 
 
 def _outcomes(tasks: list[Task], path: str, options: Options, pending: int) -> Iterator[Outcome]:
-    workers = options.jobs if options.jobs is not None else (min(2, os.cpu_count() or 1) if pending > WORTH_BYTES else 1)
+    workers = (
+        options.jobs if options.jobs is not None else (min(2, os.cpu_count() or 1) if pending > WORTH_BYTES else 1)
+    )
     if workers > 1 and len(tasks) > 1 and options.deadline is None:
         return read_in_workers(tasks, path, options.keep_text, workers)
     return read_here(tasks, path, options.keep_text)
@@ -76,7 +85,8 @@ def _name(store: sqlite3.Connection, jobs: list[Job]) -> list[Task]:
                 continue
             seen = job.seen
             store.execute(
-                "insert or ignore into transcripts (root, path, folder, kind, stem, parent_session) values (?, ?, ?, ?, ?, ?)",
+                "insert or ignore into transcripts (root, path, folder, kind, stem, parent_session)"
+                " values (?, ?, ?, ?, ?, ?)",
                 (seen.root, seen.path, seen.folder, seen.kind, seen.stem, seen.parent_session),
             )
             (transcript,) = store.execute("select id from transcripts where path = ?", (seen.path,)).fetchone()
@@ -93,5 +103,5 @@ def context_facts(text: str) -> tuple[str | None, int | None, int | None, str] |
     report = parse_context(text)
     if report is None:
         return None
-    rows = [[label, tokens, deferred] for label, tokens, deferred in report.rows]
+    rows = [[row.label, row.tokens, row.deferred] for row in report.rows]
     return report.model, report.used_tokens, report.window_tokens, json.dumps(rows, ensure_ascii=False)

@@ -40,7 +40,8 @@ class StoredPast:
 
     def has_opener(self, parent: Uuid | None, thread: int) -> bool:
         row = self._one(
-            "select 1 from records where transcript_id = ? and parent_uuid is ? and opens = 1 and thread_id = ? limit 1",
+            "select 1 from records where transcript_id = ? and parent_uuid is ? and opens = 1 and thread_id = ?"
+            " limit 1",
             self._id,
             parent,
             thread_id(self._id, thread),

@@ -98,5 +98,3 @@ def _work(pipe: Any, store: str, keep_text: bool) -> None:
             pipe.send_bytes(marshal.dumps(reason))
     except (EOFError, BrokenPipeError, KeyboardInterrupt):
         return
-
-

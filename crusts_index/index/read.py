@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, BinaryIO
 
+import msgspec
+
 from crusts_index.index.past import StoredPast
 from crusts_index.index.plan import PARSER, Job
 from crusts_index.transcript.decode import decode_patiently, decode_quickly, is_object
@@ -86,8 +88,7 @@ def read(job: Job, transcript_id: int, store: str, keep_text: bool = True) -> It
                     rows=batch.rows,
                     continued=batch.continued,
                     state=fold.state.dump(),
-                    about={name: getattr(said, name) for name in said.__slots__}
-                    | {"record_session": fold.state.record_session},
+                    about=msgspec.structs.asdict(said) | {"record_session": fold.state.record_session},
                     records=batch.records,
                     bytes_read=end - start,
                     basis=basis,
@@ -117,9 +118,12 @@ class _Reader:
             if record is None:
                 self._add_patiently(offset, line)
             else:
-                # Bytes before the brace or behind it are white space only, or the line would not have parsed.
-                start = 0 if line[0] == 123 else len(line) - len(line.lstrip())
-                add(offset + start, len(line.strip()), record, line)
+                # Bytes before the braces or behind them are white space, or the line would not have parsed.
+                if line[0] == 123 and line[-2:] == b"}\n":
+                    add(offset, end - offset - 1, record, line)
+                else:
+                    start = len(line) - len(line.lstrip())
+                    add(offset + start, len(line.strip()), record, line)
             done = end
             if done >= mark:
                 yield done, False

@@ -11,9 +11,13 @@ from collections.abc import Sequence
 from crusts_index.claude.roots import Root, find_roots
 from crusts_index.errors import CrustsError
 from crusts_index.index.run import Options, Summary, index_files, index_roots
+from crusts_index.index.surround import keep_surroundings
 from crusts_index.store.open import checkpoint, open_store
+from crusts_index.store.prices import learn_prices
+from crusts_index.store.query import run
 from crusts_index.store.settings import Settings
 from crusts_index.store.upgrade import ensure
+from crusts_index.store.when import now_ms
 
 REPORT_SECONDS = 2.0
 """The longest that a report waits for the index (design: reports answer from what is there)."""
@@ -41,7 +45,9 @@ def index_all(settings: Settings, options: Options) -> Summary:
     store = open_writer(settings)
     try:
         summary = index_roots(store, settings.db, [root.projects_dir for root in roots], options)
-        checkpoint(store)
+        if summary.touched:
+            keep_surroundings(store, roots, summary.touched, now_ms())
+            checkpoint(store)
     finally:
         store.close()
     return summary
@@ -52,6 +58,8 @@ def index_named(settings: Settings, files: Sequence[str], options: Options) -> S
     store = open_writer(settings)
     try:
         summary = index_files(store, settings.db, files, options)
+        if summary.touched:
+            keep_surroundings(store, roots_of(settings), summary.touched, now_ms())
     finally:
         store.close()
     return summary
@@ -75,11 +83,27 @@ def open_refreshed(settings: Settings) -> sqlite3.Connection:
     return open_store(settings.db)
 
 
+def learn_new_prices(settings: Settings, *, ask_all: bool = False, fetch: bool = False) -> list[str]:
+    """Price the calls of models that were not seen before (D15); gives back the models without a price."""
+    store = open_writer(settings)
+    try:
+        return learn_prices(store, now_ms(), refresh=ask_all, refresh_online=fetch)
+    finally:
+        store.close()
+
+
+def list_problems(settings: Settings) -> list[tuple[str, int, int, str]]:
+    """Damaged and odd places of all transcripts: path, offset, bytes, reason (D5)."""
+    store = open_store(settings.db)
+    try:
+        return run(store, "problems").rows
+    finally:
+        store.close()
+
+
 def report_options(settings: Settings) -> Options:
     """How a report indexes: within its two seconds."""
-    return Options(
-        keep_text=keeps_text(settings), deadline=time.monotonic() + REPORT_SECONDS, kind="report", jobs=1
-    )
+    return Options(keep_text=keeps_text(settings), deadline=time.monotonic() + REPORT_SECONDS, kind="report", jobs=1)
 
 
 def _note(text: str) -> None:

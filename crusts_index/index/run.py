@@ -29,6 +29,8 @@ class Summary:
     pending_bytes: int = 0
     is_complete: bool = True
     unreadable: list[tuple[str, str]] = field(default_factory=list)
+    touched: list[int] = field(default_factory=list)
+    """Ids of the transcripts that were read."""
 
 
 Progress = Callable[[int, int], None]
@@ -113,9 +115,9 @@ def _vanished(walk: Walk, seen: dict[str, Seen], known: dict[str, Known]) -> Ite
         return
     blind = [path.rstrip(os.sep) for path, _ in walk.unreadable]
     for path in known:
-        if path not in seen and path.startswith(walk.root + os.sep):
-            if not any(path == folder or path.startswith(folder + os.sep) for folder in blind):
-                yield path
+        is_lost = path not in seen and path.startswith(walk.root + os.sep)
+        if is_lost and not any(path == folder or path.startswith(folder + os.sep) for folder in blind):
+            yield path
 
 
 def _is_forgotten(store: sqlite3.Connection, seen: Seen) -> bool:
@@ -152,11 +154,10 @@ def _record_run(store: sqlite3.Connection, summary: Summary, kind: str, started:
 
     with transaction(store):
         store.execute(
-            "insert into runs (started_ms, duration_ms, kind, version, files, changed, gone, bytes_read, records, problems)"
-            " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "insert into runs (started_ms, duration_ms, kind, version, files, changed, gone, bytes_read, records,"
+            " problems) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 *(int(started * 1000), int(summary.seconds * 1000), kind, __version__, summary.files),
                 *(summary.changed, summary.gone, summary.bytes_read, summary.records, summary.problems),
             ),
         )
-

@@ -45,9 +45,11 @@ def settle_sessions(store: sqlite3.Connection, transcripts: Iterable[int]) -> li
     """Give each touched transcript its session; gives back those whose session changed from another one."""
     touched: set[int] = set()
     changed: list[int] = []
+    changed_sessions: set[int] = set()
     for transcript in transcripts:
         row = store.execute(
-            "select kind, stem, parent_session, record_session, session_id from transcripts where id = ?", (transcript,)
+            "select kind, stem, parent_session, record_session, session_id from transcripts where id = ?",
+            (transcript,),
         ).fetchone()
         kind, stem, parent, record_session, before = row
         session = _session_row(store, _session_of(kind, stem, parent, record_session))
@@ -55,12 +57,24 @@ def settle_sessions(store: sqlite3.Connection, transcripts: Iterable[int]) -> li
             store.execute("update transcripts set session_id = ? where id = ?", (session, transcript))
             if before is not None:
                 changed.append(transcript)
+                changed_sessions.add(before)
                 touched.add(before)
         touched.add(session)
     for session in touched:
         _settle_project(store, session)
         settle_view(store, session)
+    _drop_unused(store, changed_sessions)
     return changed
+
+
+def _drop_unused(store: sqlite3.Connection, sessions: Iterable[int]) -> None:
+    """Sessions and projects whose last transcript turned out to be of another go."""
+    for session in sessions:
+        store.execute(
+            "delete from sessions where id = ? and not exists (select 1 from transcripts where session_id = ?)"
+            " and not exists (select 1 from context_reports where session_id = ?)",
+            (session, session, session),
+        )
 
 
 def _session_of(kind: str, stem: str, parent: str | None, record_session: str | None) -> str:
@@ -84,11 +98,10 @@ def _settle_project(store: sqlite3.Connection, session: int) -> None:
     project = store.execute("select id from projects where path = ?", (path,)).fetchone()
     if project is None:
         name = os.path.basename(path.rstrip("/\\").replace("\\", "/")) or path
-        project = store.execute(
-            "insert into projects (path, name) values (?, ?) returning id", (path, name)
-        ).fetchone()
+        project = store.execute("insert into projects (path, name) values (?, ?) returning id", (path, name)).fetchone()
     store.execute(
-        "update sessions set project_id = ? where id = ? and project_id is not ?", (project[0], session, project[0])
+        "update sessions set project_id = ? where id = ? and project_id is not ?",
+        (project[0], session, project[0]),
     )
 
 

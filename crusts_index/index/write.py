@@ -2,48 +2,87 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 from crusts_index.index.calls import drop_returned, release_calls, settle_calls
 from crusts_index.index.owners import settle_owners, shared_uses
-from crusts_index.index.plan import Known
 from crusts_index.index.read import DROP, RETAIN, Stretch
-from crusts_index.index.sessions import settle_sessions
+from crusts_index.index.sessions import settle_sessions, settle_view
 from crusts_index.store.open import explained
-from crusts_index.transcript.rows import COLUMNS, RECORD_BITS, THREAD_BITS
+from crusts_index.transcript.rows import COLUMNS, RECORD_BITS, THREAD_BITS, Row
 
-GROUP_BYTES = 8 << 20
+GROUP_BYTES = 24 << 20
 """Transcript bytes of the stretches that share a transaction."""
 
 _KEPT = {"responses": ("id",), "tool_uses": ("id",)}
 """Tables whose rows may come again with more in them: all columns but those that the store decides are written over."""
 
-_RANGES = ("blocks", "texts", "tool_loads", "compactions", "removals", "attachments", "context_reports", "records")
-_RANGE_KEY = {"texts": "block_id", "tool_loads": "record_id", "removals": "record_id", "attachments": "record_id"}
+_RANGES = (
+    "blocks",
+    "texts",
+    "tool_loads",
+    "compactions",
+    "removals",
+    "attachments",
+    "context_reports",
+    "records",
+)
+_RANGE_KEY = {
+    "texts": "block_id",
+    "tool_loads": "record_id",
+    "removals": "record_id",
+    "attachments": "record_id",
+}
 
 
-def _statement(table: str) -> str:
+ROWS_AT_ONCE = 40
+"""Rows of one insert: two fifths quicker than one by one."""
+
+
+def _statement(table: str, rows: int = 1) -> str:
     names = COLUMNS[table]
-    insert = f"insert into {table} ({', '.join(names)}) values ({', '.join('?' * len(names))})"
+    values = f"({', '.join('?' * len(names))})"
+    insert = f"insert into {table} ({', '.join(names)}) values {', '.join([values] * rows)}"
     if table in _KEPT:
         changes = ", ".join(f"{name} = excluded.{name}" for name in names if name not in _KEPT[table])
         return f"{insert} on conflict (id) do update set {changes}"
     return insert.replace("insert into", "insert or replace into", 1)
 
 
-_STATEMENTS = {table: _statement(table) for table in COLUMNS if table != "context_outputs"}
+_TABLES = tuple(table for table in COLUMNS if table != "context_outputs")
+_STATEMENTS = {table: _statement(table) for table in _TABLES}
+_BULK_STATEMENTS = {table: _statement(table, ROWS_AT_ONCE) for table in _TABLES}
 _ABOUT = (
-    *("records", "first_ms", "last_ms", "last_message_ms", "first_cwd", "last_cwd", "version", "last_version"),
+    *(
+        "records",
+        "first_ms",
+        "last_ms",
+        "last_message_ms",
+        "first_cwd",
+        "last_cwd",
+        "version",
+        "last_version",
+    ),
     *("git_branch", "entrypoint", "agent_id", "record_session"),
 )
 _MARK = f"""
 update transcripts set size = ?, mtime_ns = ?, inode = ?, offset = ?, head_hash = ?, tail_hash = ?, parser = ?,
   gone = 0, {", ".join(f"{name} = ?" for name in _ABOUT)} where id = ?
 """
+
+
+def _insert_rows(store: sqlite3.Connection, table: str, rows: list[Row]) -> None:
+    whole = len(rows) - len(rows) % ROWS_AT_ONCE
+    bulk, flat = _BULK_STATEMENTS[table], chain.from_iterable
+    for start in range(0, whole, ROWS_AT_ONCE):
+        store.execute(bulk, tuple(flat(rows[start : start + ROWS_AT_ONCE])))
+    if whole < len(rows):
+        store.executemany(_STATEMENTS[table], rows[whole:])
+
 
 ContextParser = Callable[[str], "tuple[str | None, int | None, int | None, str] | None"]
 """Parses a `/context` output into model, used tokens, window tokens and rows as JSON; None if it is none."""
@@ -136,9 +175,9 @@ class Writer:
 
     def _insert(self, stretch: Stretch) -> None:
         store, rows = self._store, stretch.rows
-        for table, statement in _STATEMENTS.items():
+        for table in _TABLES:
             if rows[table]:
-                store.executemany(statement, rows[table])
+                _insert_rows(store, table, rows[table])
         for record, time_ms, version, text in rows["context_outputs"]:
             if parsed := self._parse_context(text):
                 model, used, window, parts = parsed
@@ -153,14 +192,25 @@ class Writer:
         self._transcripts[stretch.transcript_id] = stretch.is_last
         self._bytes += stretch.bytes_read
         records, problems, read = self._counts
-        self._counts = (records + stretch.records, problems + len(rows["problems"]), read + stretch.bytes_read)
+        self._counts = (
+            records + stretch.records,
+            problems + len(rows["problems"]),
+            read + stretch.bytes_read,
+        )
 
     def _mark(self, stretch: Stretch) -> None:
         about: dict[str, Any] = stretch.about
         self._store.execute(
             _MARK,
             (
-                *(stretch.size, stretch.mtime_ns, stretch.inode, stretch.offset, stretch.head_hash, stretch.tail_hash),
+                *(
+                    stretch.size,
+                    stretch.mtime_ns,
+                    stretch.inode,
+                    stretch.offset,
+                    stretch.head_hash,
+                    stretch.tail_hash,
+                ),
                 *(stretch.parser, *(about[name] for name in _ABOUT), stretch.transcript_id),
             ),
         )
@@ -176,7 +226,8 @@ class Writer:
             ids = store.execute("select id from responses where transcript_id = ?", (transcript,))
             self._responses |= {row[0] for row in ids}
             uses = store.execute(
-                "select tool_use_id from tool_uses where transcript_id = ? and tool_use_id is not null", (transcript,)
+                "select tool_use_id from tool_uses where transcript_id = ? and tool_use_id is not null",
+                (transcript,),
             )
             self._uses |= {row[0] for row in uses}
         settle_calls(store, self._responses, self._continued)
@@ -190,15 +241,11 @@ class Writer:
         self._responses, self._continued, self._uses, self._transcripts = set(), set(), set(), {}
 
 
-def load_known(store: sqlite3.Connection) -> dict[str, Known]:
-    """What the store remembers of every transcript, by path."""
-    rows = store.execute(
-        "select id, path, size, mtime_ns, inode, offset, parser, gone, meta_mtime_ns, head_hash, tail_hash"
-        " from transcripts"
-    )
-    return {row[1]: Known(*row) for row in rows}
-
-
-def is_under(path: str, folders: list[str]) -> bool:
-    """Whether a path lies in one of the folders, or is one of them."""
-    return any(path == folder or path.startswith(folder.rstrip(os.sep) + os.sep) for folder in folders)
+def settle_all(store: sqlite3.Connection) -> None:
+    """Settle every response, tool use and session in the store: after rows came from elsewhere than a transcript."""
+    ids = [row[0] for row in store.execute("select id from responses")]
+    settle_calls(store, ids, ())
+    uses = store.execute("select distinct tool_use_id from tool_uses where tool_use_id is not null")
+    settle_owners(store, [row[0] for row in uses])
+    for (session,) in store.execute("select distinct session_id from transcripts where session_id is not null"):
+        settle_view(store, session)

@@ -81,9 +81,7 @@ transcripts = Table(
     _text("folder", "the name of its project folder", nullable=False),
     _text("kind", "main or subagent", nullable=False),
     _text("stem", "file name without .jsonl", nullable=False),
-    _text(
-        "parent_session", "of a subagent file: the id of the session folder it lies in; null in the old place"
-    ),
+    _text("parent_session", "of a subagent file: the id of the session folder it lies in; null in the old place"),
     _int("session_id", "its session; null until a record tells it", ForeignKey("sessions.id")),
     _int(
         "size",
@@ -166,7 +164,7 @@ records = Table(
     _of_transcript(),
     _int("length", "bytes of the record, line end left out", nullable=False),
     _text("type", "as logged"),
-    _text("subtype", "as logged; of an attachment or progress record its inner type"),
+    _text("subtype", "as logged; of an attachment its type, of a progress record `agent_progress` or null"),
     _col("uuid", BLOB, "16 bytes; text where it is no uuid; null = none"),
     _col(
         "parent_uuid",
@@ -223,16 +221,14 @@ responses = Table(
     _text("model", "as logged on its last record with usage"),
     _count("input_tokens", "uncached input, exact"),
     _count("cache_read_tokens", "input read from the cache, exact"),
-    _count(
-        "cache_write_tokens", "input written to the cache: the larger of flat field and 5m + 1h (D1), exact"
-    ),
+    _count("cache_write_tokens", "input written to the cache: the larger of flat field and 5m + 1h (D1), exact"),
     _count("cache_write_1h_tokens", "of these, written for one hour, exact"),
     _count("output_tokens", "output as logged; a placeholder in older versions"),
     _int("thinking_tokens", "of the output, thinking; null = not logged"),
     _count("web_searches", "web searches made"),
-    _text("service_tier", "as logged"),
-    _text("speed", "as logged: standard or fast"),
-    _text("geo", "`inference_geo` as logged"),
+    _text("service_tier", "as logged; null = standard or not logged"),
+    _text("speed", "as logged; null = standard or not logged"),
+    _text("geo", "`inference_geo` as logged; null = none told"),
     _text("stop_reason", "as logged on its last record"),
     _text("effort", "as logged"),
     Index("responses_by_request", "request_id", sqlite_where=text("request_id is not null")),
@@ -258,16 +254,11 @@ api_calls = Table(
     _int("thinking_tokens", "likewise"),
     _count("web_searches", "likewise"),
     _count("context_tokens", "input + cache read + cache write: the context of the call (X-ctx), exact"),
-    _text("service_tier", "as logged"),
     _text("speed", "as logged"),
-    _text("geo", "as logged"),
-    _text("stop_reason", "as logged"),
-    _text("effort", "as logged"),
     _flag("is_advisor", "1 = an advisor's call, in no curve"),
     _flag("retained", "1 = its bytes are gone from every transcript; it was billed and stays (D4)"),
     _int("price_id", "the price that holds for it (D15); null = unpriced", ForeignKey("prices.id")),
     Index("api_calls_by_time", "time_ms"),
-    Index("api_calls_unpriced", "model", sqlite_where=text("price_id is null")),
 )
 
 blocks = Table(
@@ -284,9 +275,7 @@ blocks = Table(
     _count("estimate", "tokens by characters, images and documents (D9), estimated"),
     _count("tokens", "the estimate, or the block's share of the logged output (D9)"),
     _flag("is_exact", "1 = the shares of its response add up to the billed output"),
-    _int(
-        "tool_use_id", "of a tool_use or tool_result block: its row in tool_uses", ForeignKey("tool_uses.id")
-    ),
+    _int("tool_use_id", "of a tool_use or tool_result block: its row in tool_uses", ForeignKey("tool_uses.id")),
     Index("blocks_by_record", "record_id"),
 )
 
@@ -333,16 +322,13 @@ tool_uses = Table(
     _flag("is_cut", "1 = the result was cut short or moved to a file"),
     _flag("is_own", "1 = a call of crusts itself"),
     _int("prior_read_id", "of a Read: the previous one of the same path, offset and limit in its thread"),
-    _int(
-        "prior_edit_id", "of a Read: the last Edit, Write, MultiEdit or NotebookEdit of that path before it"
-    ),
+    _int("prior_edit_id", "of a Read: the last Edit, Write, MultiEdit or NotebookEdit of that path before it"),
     _int("owns", "1 = totals count this use (D2)", nullable=False, server_default="1"),
     _int("owns_result", "1 = totals count this result (D2)", nullable=False, server_default="1"),
     _flag("is_copied", "1 = its record carries `forkedFrom`"),
     _flag("is_nested", "1 = found inside a progress record"),
     Index("tool_uses_by_tool_use_id", "tool_use_id", sqlite_where=text("tool_use_id is not null")),
     Index("tool_uses_by_path", "thread_id", "path", sqlite_where=text("path is not null")),
-    Index("tool_uses_by_transcript", "transcript_id"),
 )
 
 tool_loads = Table(
@@ -434,7 +420,7 @@ surroundings = Table(
     _text("detail", "names and settings, JSON; never text"),
     _int("first_seen_ms", "first run that saw this content", nullable=False),
     _int("last_seen_ms", "last one", nullable=False),
-    Index("surroundings_by_content", "path", "content_hash", "project_path", unique=True),
+    Index("surroundings_by_path", "path", "content_hash"),
 )
 
 models = Table(

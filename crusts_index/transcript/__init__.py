@@ -1,1 +1,1 @@
-"""From the bytes of a transcript to facts: lines, records, blocks, tokens. Pure: no files opened, no database, no clock."""
+"""From the bytes of a transcript to facts: lines, records, blocks, tokens. Pure: no files, no database, no clock."""

@@ -25,13 +25,13 @@ class Attachment(NamedTuple):
     is_prompt: bool
 
 
-def read_attachment(raw: Raw | None, rendered: Raw | None) -> Attachment | None:
+def read_attachment(raw: Raw, rendered: Raw) -> Attachment | None:
     """The attachment, or None where it is no object with a type."""
     body = _object(raw)
     if body is None or not isinstance(body.get("type"), str):
         return None
     kind: str = body["type"]
-    texts, images = _rendered_texts(rendered) if rendered is not None else ([], 0)
+    texts, images = _rendered_texts(rendered) if rendered else ([], 0)
     if not texts:
         texts, images = _texts(kind, body)
     return Attachment(
@@ -46,8 +46,8 @@ def read_attachment(raw: Raw | None, rendered: Raw | None) -> Attachment | None:
     )
 
 
-def _object(raw: Raw | None) -> dict[str, Any] | None:
-    if raw is None:
+def _object(raw: Raw) -> dict[str, Any] | None:
+    if not raw:
         return None
     try:
         value = _decode(raw)

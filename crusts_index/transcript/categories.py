@@ -44,6 +44,9 @@ _WRAPPERS = (
     ("<ide_selection>", "ide", SYSTEM),
 )
 
+BESIDE_A_PROMPT = frozenset(("ide", "reminder", "caveat"))
+"""Origins of texts that Claude Code lays beside the person's own words in one record."""
+
 
 def of_tool_use(name: str | None) -> str:
     """The category of a tool_use block."""

@@ -1,4 +1,4 @@
-"""Measures the content of messages: each block's kind, characters and estimated tokens (D9), and the size of results."""
+"""Measures the content of messages: characters and estimated tokens of blocks (D9), and the size of results."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def measure_result(content: str | list[Item | str] | None) -> Result:
 
 def document_tokens(source: Source | str | None) -> int:
     """Base64 length / 4 of a document, rounded up (D9)."""
-    if not isinstance(source, Source) or source.data is None:
+    if not isinstance(source, Source) or not source.data:
         return 0
     return prose_tokens(max(0, len(memoryview(source.data)) - 2))
 
@@ -68,9 +68,9 @@ def measure_use(block: Block) -> tuple[int, int]:
     return chars, code_tokens(chars) if "{" in raw else prose_tokens(chars)
 
 
-def raw_text(raw: Raw | None) -> str:
+def raw_text(raw: Raw) -> str:
     """Raw JSON as text."""
-    return "" if raw is None else bytes(raw).decode("utf-8", "replace")
+    return bytes(raw).decode("utf-8", "replace")
 
 
 def clip(text: str) -> str:

@@ -22,7 +22,15 @@ _ENVELOPE = frozenset(
     "sessionId session_id uuid parentUuid timestamp leafUuid messageId summary snapshot isSnapshotUpdate key".split()
 )
 _BLANK = " \t\r\n\x00\ufeff"
-_parser = json.JSONDecoder(strict=False)
+_LONGEST_INTEGER = 300
+
+
+def _integer(digits: str) -> int | float:
+    """Python refuses to parse integers of many thousand digits; no count comes near that."""
+    return int(digits) if len(digits) <= _LONGEST_INTEGER else float("inf")
+
+
+_parser = json.JSONDecoder(strict=False, parse_int=_integer)
 
 
 class Found(NamedTuple):
@@ -50,6 +58,8 @@ class Decoded(NamedTuple):
 
 def decode_quickly(line: bytes) -> Record | None:
     """The one record that the line holds, or None if the line needs `decode_patiently`."""
+    if b"\\u0000" in line:
+        return None  # decodable, but a NUL would end the text for everyone who reads the store in C
     try:
         return _decode_record(line)
     except _REFUSED:

@@ -65,7 +65,9 @@ def _fit(value: Any, wanted: Any) -> Any:
         return next((fitted for kind in get_args(wanted) if (fitted := _fit(value, kind)) is not None), None)
     if origin is list:
         (kind,) = get_args(wanted)
-        return [fitted for part in value if (fitted := _fit(part, kind)) is not None] if isinstance(value, list) else None
+        return (
+            [fitted for part in value if (fitted := _fit(part, kind)) is not None] if isinstance(value, list) else None
+        )
     if wanted is Raw:
         return None if value is None else Raw(msgspec.json.encode(value))
     if wanted is bool:

@@ -1,110 +1,253 @@
-"""API responses of a transcript: the lines that are one response, and the usage of the last of them (D1)."""
+"""API responses of a transcript: which lines are one response, its number, and the usage of its last line (D1, D7)."""
 
 from __future__ import annotations
 
-from crusts_index.transcript.rows import COLUMNS, Row
-from crusts_index.transcript.shapes import Iteration, Usage
+import msgspec
+
+from crusts_index.transcript.past import NoPast, Past
+from crusts_index.transcript.rows import Row, thread_id
+from crusts_index.transcript.shapes import Iteration, Message, Usage
+from crusts_index.transcript.state import State
+from crusts_index.transcript.step import Step
 
 LARGEST_COUNT = 2**53
 """A larger token count is no count (D1)."""
 
+Part = list[object]
+"""A row of `blocks` that can still be changed: its shares of the output are known only with the last line."""
 
-class Response:
-    """One response as it stands in this transcript. Slots are the columns of `responses`, then what only the fold uses."""
 
-    __slots__ = (*COLUMNS["responses"], "parts", "is_continued")
+class Response(msgspec.Struct, gc=False):
+    """One response as it stands in this transcript: the columns of `responses`, in their order."""
 
     id: int
     transcript_id: int
     thread_id: int
     last_record_id: int
-    request_id: str | None
-    message_id: str | None
-    record_session: str | None
-    message: int | None
-    ordinal: int
-    branch: int
-    epoch: int
-    is_copied: int
-    is_nested: int
-    is_advisor: int
-    first_ms: int | None
-    last_ms: int | None
-    has_usage: int
-    model: str | None
-    input_tokens: int
-    cache_read_tokens: int
-    cache_write_tokens: int
-    cache_write_1h_tokens: int
-    output_tokens: int
-    thinking_tokens: int | None
-    web_searches: int
-    service_tier: str | None
-    speed: str | None
-    geo: str | None
-    stop_reason: str | None
-    effort: str | None
-    parts: list[list[object]]
+    request_id: str | None = None
+    message_id: str | None = None
+    record_session: str | None = None
+    message: int | None = None
+    ordinal: int = 0
+    branch: int = 0
+    epoch: int = 0
+    is_copied: int = 0
+    is_nested: int = 0
+    is_advisor: int = 0
+    first_ms: int | None = None
+    last_ms: int | None = None
+    has_usage: int = 0
+    model: str | None = None
+    input_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    cache_write_1h_tokens: int = 0
+    output_tokens: int = 0
+    thinking_tokens: int | None = None
+    web_searches: int = 0
+    service_tier: str | None = None
+    speed: str | None = None
+    geo: str | None = None
+    stop_reason: str | None = None
+    effort: str | None = None
+
+
+class Touched(msgspec.Struct):
+    """A response that the stretch in hand has lines of."""
+
+    response: Response
+    parts: list[Part]
     is_continued: bool
 
-    def __init__(self, id: int, transcript_id: int, thread_id: int) -> None:
-        for name in COLUMNS["responses"]:
-            setattr(self, name, None)
-        self.id, self.transcript_id, self.thread_id, self.last_record_id = id, transcript_id, thread_id, id
-        self.ordinal = self.branch = self.epoch = 0
-        self.is_copied = self.is_nested = self.is_advisor = self.has_usage = 0
-        self.input_tokens = self.cache_read_tokens = self.cache_write_tokens = self.cache_write_1h_tokens = 0
-        self.output_tokens = self.web_searches = 0
-        self.parts, self.is_continued = [], False
 
-    @classmethod
-    def of_row(cls, row: Row) -> Response:
-        """The response that a stored row is."""
-        response = cls.__new__(cls)
-        for name, value in zip(COLUMNS["responses"], row, strict=True):
-            setattr(response, name, value)
-        response.parts, response.is_continued = [], True
+class Responses:
+    """The responses of one transcript."""
+
+    def __init__(self, transcript_id: int, past: Past | None, state: State) -> None:
+        self._transcript_id, self._state = transcript_id, state
+        self._past: Past = past or NoPast()
+        self._is_fresh = past is None
+        self._by_message: dict[tuple[int, str], list[Response]] = {}
+        self._written: set[int] = set()
+        self.touched: dict[int, Touched] = {}
+        """Responses with lines in the stretch in hand, by id."""
+
+    def take_line(
+        self, step: Step, message: Message, request_id: str | None, thread: int, *, is_nested: bool
+    ) -> tuple[Touched, bool]:
+        """The response that a line belongs to, brought up to date; False where a count was out of range."""
+        message_id = message.id or None
+        known = self._same_message(thread, request_id, message_id)
+        session, is_copied = step.record.session_id, step.record.forked_from is not None
+        for response in known:
+            if (
+                response.request_id == request_id
+                and response.message_id == message_id
+                and response.record_session == session
+                and response.is_nested == is_nested
+                and response.is_copied == is_copied
+                and (request_id is not None or _has_input_of(response, message.usage))
+            ):
+                break
+        else:
+            response = self._begin(step, message, request_id, thread, known, is_nested=is_nested)
+        response.last_record_id = step.id
+        if step.time_ms is not None:
+            response.last_ms = step.time_ms
+        usage = message.usage
+        is_sound = True
+        if usage is not None:
+            response.model = message.model
+            is_sound = take_usage(response, usage)
+            if usage.iterations:
+                is_sound = self._take_advisors(response, usage.iterations) and is_sound
+        if message.stop_reason:
+            response.stop_reason = message.stop_reason
+        if step.record.effort:
+            response.effort = step.record.effort
+        return self._touch(response), is_sound
+
+    def take(self) -> list[Touched]:
+        """What the stretch touched; the book goes on with the next one."""
+        touched = list(self.touched.values())
+        self._written.update(self.touched)
+        self.touched = {}
+        return touched
+
+    def _touch(self, response: Response) -> Touched:
+        found = self.touched.get(response.id)
+        if found is None:
+            found = self.touched[response.id] = Touched(response, [], response.id in self._written)
+        return found
+
+    def _begin(
+        self,
+        step: Step,
+        message: Message,
+        request_id: str | None,
+        number: int,
+        known: list[Response],
+        *,
+        is_nested: bool,
+    ) -> Response:
+        thread = self._state.threads[number]
+        thread.calls += 1
+        response = Response(
+            step.id,
+            self._transcript_id,
+            thread_id(self._transcript_id, number),
+            step.id,
+            request_id,
+            message.id or None,
+            step.record.session_id,
+            ordinal=thread.calls,
+            is_copied=0 if step.record.forked_from is None else 1,
+            is_nested=1 if is_nested else 0,
+            first_ms=step.time_ms,
+        )
+        if not is_nested:
+            response.branch, response.epoch = step.branch, step.epoch
+            # One message over several request ids keeps its number; without any, an equal id says nothing (D1, D7).
+            for one in known:
+                if request_id is not None or one.request_id is not None:
+                    response.message = one.message
+                    break
+            if response.message is None:
+                thread.messages += 1
+                response.message = thread.messages
+        known.append(response)
         return response
 
-    def row(self) -> Row:
-        """Its row."""
-        return tuple([getattr(self, name) for name in COLUMNS["responses"]])
+    def _same_message(self, thread: int, request_id: str | None, message_id: str | None) -> list[Response]:
+        """Responses of the thread with that message id or, without one, with that request id; to be added to."""
+        name = message_id or request_id
+        if name is None:
+            return []
+        known = self._by_message.get((thread, name))
+        if known is None:
+            known = self._by_message[(thread, name)] = []
+            if not self._is_fresh:
+                tid = thread_id(self._transcript_id, thread)
+                rows = self._past.responses(None if message_id else request_id, message_id)
+                known += [one for row in rows if (one := Response(*row)).thread_id == tid and not one.is_advisor]
+                self._written.update(one.id for one in known)
+        return known
 
-    def take_usage(self, usage: Usage | Iteration, model: str | None) -> bool:
-        """Take over a later record's usage whole; False where a count was out of range and became 0."""
-        nested = usage.cache_creation
-        nested_5m = (nested.ephemeral_5m_input_tokens or 0) if nested else 0
-        nested_1h = (nested.ephemeral_1h_input_tokens or 0) if nested else 0
-        details, tools = usage.output_tokens_details, usage.server_tool_use
-        counts = [
-            usage.input_tokens or 0,
-            usage.output_tokens or 0,
-            usage.cache_read_input_tokens or 0,
-            usage.cache_creation_input_tokens or 0,
-            nested_5m,
-            nested_1h,
-        ]
-        is_sound = min(counts) >= 0 and max(counts) <= LARGEST_COUNT
-        if not is_sound:
-            counts = [count if 0 <= count <= LARGEST_COUNT else 0 for count in counts]
-        self.input_tokens, self.output_tokens, self.cache_read_tokens, flat, nested_5m, self.cache_write_1h_tokens = counts
-        self.cache_write_tokens = max(flat, nested_5m + self.cache_write_1h_tokens)
-        thinking = details.thinking_tokens if details else None
-        self.thinking_tokens = thinking if thinking is not None and 0 <= thinking <= LARGEST_COUNT else None
-        searches = (tools.web_search_requests or 0) if tools else 0
-        self.web_searches = searches if 0 <= searches <= LARGEST_COUNT else 0
-        self.service_tier, self.speed, self.geo = usage.service_tier, usage.speed, usage.inference_geo
-        self.model, self.has_usage = model, 1
+    def _take_advisors(self, parent: Response, iterations: list[Iteration]) -> bool:
+        """An advisor's iteration is a call of its own model; its key derives from the call's and its place (D1)."""
+        is_sound = True
+        for place, iteration in enumerate(iterations):
+            if iteration.type != "advisor_message":
+                continue
+            advisor = Response(
+                parent.id + 1 + place,
+                self._transcript_id,
+                parent.thread_id,
+                parent.last_record_id,
+                f"{parent.request_id}#{place}" if parent.request_id else None,
+                f"{parent.message_id}#{place}" if parent.message_id else None,
+                parent.record_session,
+                parent.message,
+                parent.ordinal,
+                parent.branch,
+                parent.epoch,
+                parent.is_copied,
+                parent.is_nested,
+                1,
+                parent.first_ms,
+                parent.last_ms,
+                model=iteration.model,
+            )
+            is_sound = take_usage(advisor, iteration) and is_sound
+            self.touched[advisor.id] = Touched(advisor, [], is_continued=False)
         return is_sound
 
-    def has_input_of(self, usage: Usage | None) -> bool:
-        """Whether the input side equals: without a request id only that makes two records one response (D1)."""
-        if usage is None or not self.has_usage:
-            return usage is None and not self.has_usage
-        probe = Response(0, 0, 0)
-        probe.take_usage(usage, None)
-        return (probe.input_tokens, probe.cache_read_tokens, probe.cache_write_tokens) == (
-            self.input_tokens,
-            self.cache_read_tokens,
-            self.cache_write_tokens,
-        )
+
+def take_usage(response: Response, usage: Usage | Iteration) -> bool:
+    """Take over a later record's usage whole; False where a count was out of range and became 0 (D1)."""
+    nested = usage.cache_creation
+    nested_5m = nested_1h = 0
+    if nested is not None:
+        nested_5m, nested_1h = nested.ephemeral_5m_input_tokens or 0, nested.ephemeral_1h_input_tokens or 0
+    fresh, output = usage.input_tokens or 0, usage.output_tokens or 0
+    read, flat = usage.cache_read_input_tokens or 0, usage.cache_creation_input_tokens or 0
+    is_sound = (
+        min(fresh, output, read, flat, nested_5m, nested_1h) >= 0
+        and max(fresh, output, read, flat, nested_5m, nested_1h) <= LARGEST_COUNT
+    )
+    if not is_sound:
+        counts = [fresh, output, read, flat, nested_5m, nested_1h]
+        fresh, output, read, flat, nested_5m, nested_1h = (_in_range(count) or 0 for count in counts)
+    response.input_tokens, response.output_tokens, response.cache_read_tokens = fresh, output, read
+    response.cache_write_tokens = max(flat, nested_5m + nested_1h)
+    response.cache_write_1h_tokens = nested_1h
+    details, tools = usage.output_tokens_details, usage.server_tool_use
+    response.thinking_tokens = _in_range(details.thinking_tokens) if details is not None else None
+    response.web_searches = (_in_range(tools.web_search_requests) or 0) if tools is not None else 0
+    response.service_tier = usage.service_tier if usage.service_tier != "standard" else None
+    response.speed = usage.speed if usage.speed != "standard" else None
+    response.geo = usage.inference_geo if usage.inference_geo != "not_available" else None
+    response.has_usage = 1
+    return is_sound
+
+
+def _in_range(count: int | None) -> int | None:
+    return count if count is not None and 0 <= count <= LARGEST_COUNT else None
+
+
+def _has_input_of(response: Response, usage: Usage | None) -> bool:
+    """Whether the input side equals: without a request id only that makes two lines one response (D1)."""
+    if usage is None or not response.has_usage:
+        return usage is None and not response.has_usage
+    probe = Response(0, 0, 0, 0)
+    take_usage(probe, usage)
+    return (probe.input_tokens, probe.cache_read_tokens, probe.cache_write_tokens) == (
+        response.input_tokens,
+        response.cache_read_tokens,
+        response.cache_write_tokens,
+    )
+
+
+def row_of(response: Response) -> Row:
+    """Its row."""
+    return msgspec.structs.astuple(response)

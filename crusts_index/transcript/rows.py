@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 Row = tuple[Any, ...]
 
@@ -17,21 +16,85 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     ),
     "responses": (
         *("id", "transcript_id", "thread_id", "last_record_id", "request_id", "message_id", "record_session"),
-        *("message", "ordinal", "branch", "epoch", "is_copied", "is_nested", "is_advisor", "first_ms", "last_ms"),
-        *("has_usage", "model", "input_tokens", "cache_read_tokens", "cache_write_tokens", "cache_write_1h_tokens"),
-        *("output_tokens", "thinking_tokens", "web_searches", "service_tier", "speed", "geo", "stop_reason", "effort"),
+        *(
+            "message",
+            "ordinal",
+            "branch",
+            "epoch",
+            "is_copied",
+            "is_nested",
+            "is_advisor",
+            "first_ms",
+            "last_ms",
+        ),
+        *(
+            "has_usage",
+            "model",
+            "input_tokens",
+            "cache_read_tokens",
+            "cache_write_tokens",
+            "cache_write_1h_tokens",
+        ),
+        *(
+            "output_tokens",
+            "thinking_tokens",
+            "web_searches",
+            "service_tier",
+            "speed",
+            "geo",
+            "stop_reason",
+            "effort",
+        ),
     ),
-    "blocks": ("id", "record_id", "kind", "category", "chars", "estimate", "tokens", "is_exact", "tool_use_id"),
+    "blocks": (
+        "id",
+        "record_id",
+        "kind",
+        "category",
+        "chars",
+        "estimate",
+        "tokens",
+        "is_exact",
+        "tool_use_id",
+    ),
     "texts": ("block_id", "text"),
     "tool_uses": (
-        *("id", "transcript_id", "thread_id", "tool_use_id", "name", "server", "path", "read_offset", "read_limit"),
+        *(
+            "id",
+            "transcript_id",
+            "thread_id",
+            "tool_use_id",
+            "name",
+            "server",
+            "path",
+            "read_offset",
+            "read_limit",
+        ),
         *("command", "agent_type", "agent_id", "input_hash", "use_record_id", "use_ms", "result_record_id"),
-        *("result_ms", "result_hash", "result_chars", "result_tokens", "is_error", "is_stub", "is_cut", "is_own"),
+        *(
+            "result_ms",
+            "result_hash",
+            "result_chars",
+            "result_tokens",
+            "is_error",
+            "is_stub",
+            "is_cut",
+            "is_own",
+        ),
         *("prior_read_id", "prior_edit_id", "is_copied", "is_nested"),
     ),
     "tool_loads": ("record_id", "name"),
     "compactions": (
-        *("id", "transcript_id", "thread_id", "uuid", "trigger", "pre_tokens", "post_tokens", "dropped_tokens"),
+        *(
+            "id",
+            "transcript_id",
+            "thread_id",
+            "uuid",
+            "trigger",
+            "pre_tokens",
+            "post_tokens",
+            "dropped_tokens",
+        ),
         *("duration_ms", "messages_summarized", "focus", "preserved", "discovered_tools"),
     ),
     "removals": ("record_id", "place", "kind", "tool_use_id", "uuid", "saved_tokens"),
@@ -49,14 +112,13 @@ THREAD_BITS = 20
 """A thread's id is its transcript's id shifted by this, plus its number."""
 
 
-@dataclass
-class Batch:
+class Batch(NamedTuple):
     """Rows made from one stretch of a transcript, ready to be written together with the state behind them."""
 
-    rows: dict[str, list[Row]] = field(default_factory=lambda: {table: [] for table in COLUMNS})
-    continued: list[int] = field(default_factory=list)
+    rows: dict[str, list[Row]]
+    continued: list[int]
     """Ids of responses that have lines from before this stretch: their blocks' shares are to be made anew."""
-    records: int = 0
+    records: int
 
 
 def record_id(transcript_id: int, offset: int) -> int:

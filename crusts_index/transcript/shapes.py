@@ -9,6 +9,8 @@ from __future__ import annotations
 import msgspec
 
 Raw = msgspec.Raw
+ABSENT = Raw(b"")
+"""A raw part that is not there: falsy, where `null` is not."""
 
 
 class Shape(msgspec.Struct, gc=False):
@@ -71,7 +73,7 @@ class Source(Shape):
     """`source` of an image or document: its data is only measured."""
 
     type: str | None = None
-    data: Raw | None = None
+    data: Raw = ABSENT
 
 
 class Item(Shape):
@@ -91,7 +93,7 @@ class Block(Shape):
     thinking: str | None = None
     id: str | None = None
     name: str | None = None
-    input: Raw | None = None
+    input: Raw = ABSENT
     tool_use_id: str | None = None
     content: str | list[Item | str] | None = None
     is_error: bool | None = None
@@ -150,14 +152,14 @@ class Record(Shape, rename="camel"):
     forked_from: Forked | None = None
     origin: Origin | None = None
     message: Message | None = None
-    content: Raw | None = None
-    attachment: Raw | None = None
-    rendered: Raw | None = None
-    data: Raw | None = None
-    tool_use_result: Raw | None = None
-    compact_metadata: Raw | None = None
-    microcompact_metadata: Raw | None = None
-    replacements: Raw | None = None
+    content: Raw = ABSENT
+    attachment: Raw = ABSENT
+    rendered: Raw = ABSENT
+    data: Raw = ABSENT
+    tool_use_result: Raw = ABSENT
+    compact_metadata: Raw = ABSENT
+    microcompact_metadata: Raw = ABSENT
+    replacements: Raw = ABSENT
     retracted_message_uuids: list[str] | None = None
     supersedes_uuids: list[str] | None = None
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, field
+import msgspec
 
 
-@dataclass(slots=True)
-class ThreadState:
+class ThreadState(msgspec.Struct):
     """How far one thread has come."""
 
     kind: str
@@ -21,8 +19,7 @@ class ThreadState:
     """Whether its records name parents: only then a prompt without one is a new beginning."""
 
 
-@dataclass(slots=True)
-class About:
+class About(msgspec.Struct):
     """What a transcript says of itself, first or last."""
 
     records: int = 0
@@ -38,30 +35,30 @@ class About:
     agent_id: str | None = None
 
 
-@dataclass(slots=True)
-class State:
+class State(msgspec.Struct):
     """All of it."""
 
     time_ms: int | None = None
     sidechain: int | None = None
-    threads: list[ThreadState] = field(default_factory=list)
-    agents: dict[str, int] = field(default_factory=dict)
-    sessions: dict[str, int] = field(default_factory=dict)
-    about: About = field(default_factory=About)
+    threads: list[ThreadState] = []
+    agents: dict[str, int] = {}
+    sessions: dict[str, int] = {}
+    about: About = msgspec.field(default_factory=About)
 
     def dump(self) -> str:
         """As JSON."""
-        return json.dumps(asdict(self), separators=(",", ":"))
+        return _encode(self).decode()
 
     @classmethod
     def load(cls, text: str) -> State:
         """From what `dump` wrote."""
-        value = json.loads(text)
-        value["threads"] = [ThreadState(**thread) for thread in value["threads"]]
-        value["about"] = About(**value["about"])
-        return cls(**value)
+        return _decode(text)
 
     @property
     def record_session(self) -> str | None:
         """The most frequent `sessionId`; ties go to the smaller one (D3)."""
         return min(self.sessions, key=lambda name: (-self.sessions[name], name), default=None)
+
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(State).decode

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
 _EXCESS_DIGITS = re.compile(r"(\.\d{6})\d+")
+# Years that no transcript can bear are no times.
+_EARLIEST = (datetime(2000, 1, 1, tzinfo=UTC) - _EPOCH) // _MILLISECOND
+_LATEST = (datetime(2200, 1, 1, tzinfo=UTC) - _EPOCH) // _MILLISECOND
 
 
 def milliseconds(stamp: str | None) -> int | None:
     """UTC milliseconds of an ISO 8601 timestamp, cut (not rounded) to the millisecond; None if it is none.
 
-    Without a zone it is UTC. Years that no transcript can bear (before 2000, after 2200) are no times.
+    Without a zone it is UTC. A year before 2000 or after 2199 is none.
     """
     if not stamp:
         return None
@@ -24,7 +29,5 @@ def milliseconds(stamp: str | None) -> int | None:
             return None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
-    if not 2000 <= moment.year <= 2200:
-        return None
-    seconds = moment.replace(microsecond=0).timestamp()
-    return int(seconds) * 1000 + moment.microsecond // 1000
+    found = (moment - _EPOCH) // _MILLISECOND
+    return found if _EARLIEST <= found < _LATEST else None

@@ -7,13 +7,26 @@ import re
 IMAGE_TOKENS = 1500
 """Flat cost of an image (X-size, D9)."""
 
-_MARKS = re.compile(r"[{}\[\]();]")
-_WORDS = re.compile(r"=>|\b(?:import|export|function|const|let|var)\s")
+_WORDS = re.compile(r"\b(?:import|export|function|const|let|var)\s")
+LONG_TEXT = 400
+"""Characters from which looking for the bare words first is quicker than the pattern."""
+
+_WORD_PARTS = ("import", "export", "function", "const", "let", "var")
 
 
 def is_code(text: str) -> bool:
-    """Whether the text counts at 3.3 characters a token rather than 4.0."""
-    return _MARKS.search(text) is not None or _WORDS.search(text) is not None
+    """Whether the text counts at 3.3 characters a token rather than 4.0.
+
+    Code has one of `{ } [ ] ( ) ;`, an arrow, or one of six keywords followed by white space.
+    """
+    # Plain searches first: they run at memory speed, and nearly every text of code ends here.
+    if "(" in text or "{" in text or "[" in text or ";" in text or ")" in text or "]" in text or "}" in text:
+        return True
+    if "=>" in text:
+        return True
+    if len(text) < LONG_TEXT or any(word in text for word in _WORD_PARTS):
+        return _WORDS.search(text) is not None
+    return False
 
 
 def text_tokens(text: str) -> int:
@@ -75,7 +88,11 @@ def spread(output: int, thinking: int | None, blocks: list[tuple[int, bool, bool
 
 
 def _give_thinking(
-    output: int, thinking: int | None, blocks: list[tuple[int, bool, bool]], estimates: list[int], places: list[int]
+    output: int,
+    thinking: int | None,
+    blocks: list[tuple[int, bool, bool]],
+    estimates: list[int],
+    places: list[int],
 ) -> None:
     if thinking:
         shares = share_out(thinking, [blocks[place][0] for place in places])

@@ -1,4 +1,4 @@
-"""Tool uses of a transcript: the use and its result joined, with what came before them in their thread (D13, X-reread)."""
+"""Tool uses of a transcript: use and result joined, with what came before them in their thread (D13, X-reread)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from hashlib import blake2b
 import msgspec
 
 from crusts_index.transcript.categories import AGENT_TOOLS, EDIT_TOOLS, SHELL_TOOLS
-from crusts_index.transcript.rows import COLUMNS, Row
-from crusts_index.transcript.shapes import Raw, ToolInput, ToolOutcome
+from crusts_index.transcript.content import Result
+from crusts_index.transcript.past import NoPast, Past, Place
+from crusts_index.transcript.rows import Row, thread_id
+from crusts_index.transcript.shapes import Block, Raw, ToolInput, ToolOutcome
+from crusts_index.transcript.step import Step
 
 LONGEST_TEXT = 2048
 """Characters of a path or command that are kept (D16)."""
@@ -18,108 +21,182 @@ _decode_input = msgspec.json.Decoder(ToolInput).decode
 _decode_outcome = msgspec.json.Decoder(ToolOutcome).decode
 _OWN_COMMAND = re.compile(r"(?:^|[\s;&|/(])(?:claude-)?crusts(?:\s|$)")
 _STUB = re.compile(r"\s*(?:<system-reminder>)?\s*File (?:has )?(?:not changed|unchanged)")
-_CUT = re.compile(r"<persisted-output>|\[PARTIAL|PARTIAL (?:view|content|file)|\[?(?:\.\.\. )?\[?\d+ (?:lines|characters) truncated")
 _CUT_REACH = 400
+_LONGEST_STUB = 1000
 
 
-class ToolUse:
-    """One tool use, its result once that is there. Fields are the columns of `tool_uses`, in their order."""
-
-    __slots__ = COLUMNS["tool_uses"]
-
-    def __init__(self, id: int, transcript_id: int, thread_id: int, tool_use_id: str | None) -> None:
-        for name in self.__slots__:
-            setattr(self, name, None)
-        self.id, self.transcript_id, self.thread_id, self.tool_use_id = id, transcript_id, thread_id, tool_use_id
-        self.result_chars = self.result_tokens = 0
-        self.is_error = self.is_stub = self.is_cut = self.is_own = self.is_copied = self.is_nested = 0
+class ToolUse(msgspec.Struct, gc=False):
+    """One tool use, its result once that is there: the columns of `tool_uses`, in their order."""
 
     id: int
     transcript_id: int
     thread_id: int
     tool_use_id: str | None
-    name: str | None
-    server: str | None
-    path: str | None
-    read_offset: object
-    read_limit: object
-    command: str | None
-    agent_type: str | None
-    agent_id: str | None
-    input_hash: int | None
-    use_record_id: int | None
-    use_ms: int | None
-    result_record_id: int | None
-    result_ms: int | None
-    result_hash: int | None
-    result_chars: int
-    result_tokens: int
-    is_error: int
-    is_stub: int
-    is_cut: int
-    is_own: int
-    prior_read_id: int | None
-    prior_edit_id: int | None
-    is_copied: int
-    is_nested: int
+    name: str | None = None
+    server: str | None = None
+    path: str | None = None
+    read_offset: int | str | None = None
+    read_limit: int | str | None = None
+    command: str | None = None
+    agent_type: str | None = None
+    agent_id: str | None = None
+    input_hash: int | None = None
+    use_record_id: int | None = None
+    use_ms: int | None = None
+    result_record_id: int | None = None
+    result_ms: int | None = None
+    result_hash: int | None = None
+    result_chars: int = 0
+    result_tokens: int = 0
+    is_error: int = 0
+    is_stub: int = 0
+    is_cut: int = 0
+    is_own: int = 0
+    prior_read_id: int | None = None
+    prior_edit_id: int | None = None
+    is_copied: int = 0
+    is_nested: int = 0
 
-    @classmethod
-    def of_row(cls, row: Row) -> ToolUse:
-        """The tool use that a stored row is."""
-        use = cls.__new__(cls)
-        for name, value in zip(cls.__slots__, row, strict=True):
-            setattr(use, name, value)
+
+class ToolUses:
+    """The tool uses of one transcript."""
+
+    def __init__(self, transcript_id: int, past: Past | None, *, keep_text: bool) -> None:
+        self._transcript_id, self._keep_text = transcript_id, keep_text
+        self._past: Past = past or NoPast()
+        self._is_fresh = past is None
+        self._known: dict[str, ToolUse] = {}
+        self._places: dict[int, Place] = {}
+        self._reads: dict[tuple[int, str, object, object], int | None] = {}
+        self._edits: dict[tuple[int, str], int | None] = {}
+        self.changed: dict[int, ToolUse] = {}
+        """Tool uses that the stretch in hand began or ended, by id."""
+
+    def begin(self, step: Step, block_id: int, thread: int, block: Block, place: Place | None) -> ToolUse:
+        """Take a tool_use block; the first one of an id counts. Without a place it is nested in a progress record."""
+        use = self._find(block.id)
+        if use is not None and use.use_record_id is not None:
+            return use
+        if use is None:
+            use = self._new(block_id, thread, block.id or None)
+        use.is_copied = 0 if step.record.forked_from is None else 1
+        use.is_nested = 1 if place is None else 0
+        use.use_record_id, use.use_ms = step.id, step.time_ms
+        self._describe(use, block.name or "", block.input)
+        if place is not None:
+            self._places[use.id] = place
+        if use.path is not None:
+            self._link(use, use.path)
+        self.changed[use.id] = use
         return use
 
-    def row(self) -> Row:
-        """Its row."""
-        return tuple([getattr(self, name) for name in self.__slots__])
+    def end(self, step: Step, block_id: int, thread: int, block: Block, result: Result, *, is_nested: bool) -> ToolUse:
+        """Take a tool_result block; the first one of an id counts."""
+        use = self._find(block.tool_use_id)
+        if use is None:
+            use = self._new(block_id, thread, block.tool_use_id or None)
+            use.is_copied, use.is_nested = 0 if step.record.forked_from is None else 1, 1 if is_nested else 0
+        if use.result_record_id is None:
+            use.result_record_id, use.result_ms = step.id, step.time_ms
+            use.result_chars, use.result_tokens = result.chars, result.size_tokens
+            use.is_error = 1 if block.is_error else 0
+            use.result_hash = hash64("\0".join(result.texts).encode("utf-8", "replace"))
+            if result.texts:
+                _mark_short(use, result)
+        if use.name in AGENT_TOOLS and not is_nested:
+            use.agent_id = _outcome(step.record.tool_use_result).agent_id or use.agent_id
+        self.changed[use.id] = use
+        return use
 
-    def begin(self, name: str | None, raw: Raw | None, record_id: int, time_ms: int | None, keep_text: bool) -> None:
-        """Take what the tool_use block says."""
-        name = name or ""
-        self.name, self.use_record_id, self.use_ms = name, record_id, time_ms
+    def loaded(self, use: ToolUse, step: Step, result: Result) -> list[str]:
+        """Tools whose schemas a ToolSearch result loaded, each once."""
+        if use.name != "ToolSearch" and not result.loaded:
+            return []
+        return list(dict.fromkeys([*result.loaded, *(_outcome(step.record.tool_use_result).matches or ())]))
+
+    def place_of(self, use: ToolUse) -> Place | None:
+        """Where the use stands; its result takes the same branch (D10)."""
+        found = self._places.get(use.id)
+        if found is None and use.use_record_id is not None and not self._is_fresh:
+            found = self._past.place_at(use.use_record_id)
+        return found
+
+    def take(self) -> list[Row]:
+        """Rows of what the stretch changed; the book goes on with the next one."""
+        rows = [msgspec.structs.astuple(use) for use in self.changed.values()]
+        self.changed = {}
+        return rows
+
+    def _new(self, block_id: int, thread: int, tool_use_id: str | None) -> ToolUse:
+        use = ToolUse(block_id, self._transcript_id, thread_id(self._transcript_id, thread), tool_use_id)
+        if tool_use_id is not None:
+            self._known[tool_use_id] = use
+        return use
+
+    def _find(self, tool_use_id: str | None) -> ToolUse | None:
+        if not tool_use_id:
+            return None
+        use = self._known.get(tool_use_id)
+        if use is None and not self._is_fresh:
+            rows = self._past.tool_uses(tool_use_id)
+            if rows:
+                use = self._known[tool_use_id] = ToolUse(*rows[0])
+        return use
+
+    def _describe(self, use: ToolUse, name: str, raw: Raw) -> None:
+        use.name = name
         if name.startswith("mcp__"):
-            self.server = name[5:].partition("__")[0] or None
-        encoded = bytes(raw) if raw is not None else b""
-        self.input_hash = hash64(name.encode(), encoded)
+            use.server = name[5:].partition("__")[0] or None
+        use.input_hash = hash64(name.encode("utf-8", "replace") + b"\0" + memoryview(raw))
         said = _input(raw)
         path = said.file_path or said.notebook_path or (said.path if name == "LS" else None)
         words = said.command or said.pattern or said.url or said.query or said.skill
         if path is not None:
-            self.path = path[:LONGEST_TEXT] if keep_text else f"#{hash64(path.encode('utf-8', 'replace')) & (1 << 48) - 1:012x}"
+            use.path = path[:LONGEST_TEXT] if self._keep_text else _veil(path)
         if words is not None:
-            self.is_own = int(name in SHELL_TOOLS and _OWN_COMMAND.search(words) is not None)
-            self.command = words[:LONGEST_TEXT] if keep_text else None
+            use.is_own = 1 if name in SHELL_TOOLS and "crusts" in words and _OWN_COMMAND.search(words) else 0
+            use.command = words[:LONGEST_TEXT] if self._keep_text else None
         if name == "Read":
-            self.read_offset, self.read_limit = _whole(said.offset), _whole(said.limit)
-        if name in AGENT_TOOLS:
-            self.agent_type = said.subagent_type
+            use.read_offset, use.read_limit = _whole(said.offset), _whole(said.limit)
+        elif name in AGENT_TOOLS:
+            use.agent_type = said.subagent_type
 
-    def end(self, texts: list[str], chars: int, tokens: int, is_error: bool, record_id: int, time_ms: int | None) -> None:
-        """Take what the tool_result block says; the first one counts."""
-        if self.result_record_id is not None:
-            return
-        self.result_record_id, self.result_ms = record_id, time_ms
-        self.result_chars, self.result_tokens, self.is_error = chars, tokens, int(is_error)
-        self.result_hash = hash64(*[text.encode("utf-8", "replace") for text in texts])
-        if texts:
-            head, tail = texts[0][:_CUT_REACH], texts[-1][-_CUT_REACH:]
-            self.is_stub = int(chars < 1000 and _STUB.match(head) is not None)
-            self.is_cut = int(_CUT.search(head) is not None or _CUT.search(tail) is not None)
-
-    @property
-    def is_read(self) -> bool:
-        return self.name == "Read" and self.path is not None
-
-    @property
-    def is_edit(self) -> bool:
-        return self.name in EDIT_TOOLS and self.path is not None
+    def _link(self, use: ToolUse, path: str) -> None:
+        """Note what was read and edited before: the same read again without an edit between is a re-read."""
+        edit = (use.thread_id, path)
+        if use.name in EDIT_TOOLS:
+            self._edits[edit] = use.id
+        elif use.name == "Read":
+            read = (use.thread_id, path, use.read_offset, use.read_limit)
+            use.prior_read_id = self._reads[read] if read in self._reads else self._past.prior_read(*read)
+            self._reads[read] = use.id
+            if edit not in self._edits:
+                self._edits[edit] = self._past.prior_edit(*edit)
+            use.prior_edit_id = self._edits[edit]
 
 
-def outcome(raw: Raw | None) -> ToolOutcome:
+def hash64(part: bytes) -> int:
+    """A 64-bit hash, signed, as SQLite keeps integers."""
+    return int.from_bytes(blake2b(part, digest_size=8).digest(), "big", signed=True)
+
+
+def _mark_short(use: ToolUse, result: Result) -> None:
+    head, tail = result.texts[0][:_CUT_REACH], result.texts[-1][-_CUT_REACH:]
+    if result.chars < _LONGEST_STUB and "File " in head and _STUB.match(head):
+        use.is_stub = 1
+    ends = head + "\n" + tail
+    if "<persisted-output>" in ends or "PARTIAL" in ends or "truncated" in ends:
+        use.is_cut = 1
+
+
+def _veil(path: str) -> str:
+    """What stands for a path where no text is kept: equal paths stay equal."""
+    return f"#{hash64(path.encode('utf-8', 'replace')) & (1 << 48) - 1:012x}"
+
+
+def _outcome(raw: Raw) -> ToolOutcome:
     """What `toolUseResult` says beyond the result itself; nothing where it is no object."""
-    if raw is None or memoryview(raw)[:1] != b"{":
+    if bytes(memoryview(raw)[:1]) != b"{":
         return ToolOutcome()
     try:
         return _decode_outcome(raw)
@@ -127,17 +204,8 @@ def outcome(raw: Raw | None) -> ToolOutcome:
         return ToolOutcome()
 
 
-def hash64(*parts: bytes) -> int:
-    """A 64-bit hash of the parts, signed, as SQLite keeps integers."""
-    digest = blake2b(digest_size=8)
-    for part in parts:
-        digest.update(part)
-        digest.update(b"\0")
-    return int.from_bytes(digest.digest(), "big", signed=True)
-
-
-def _input(raw: Raw | None) -> ToolInput:
-    if raw is None or memoryview(raw)[:1] != b"{":
+def _input(raw: Raw) -> ToolInput:
+    if bytes(memoryview(raw)[:1]) != b"{":
         return ToolInput()
     try:
         return _decode_input(raw)

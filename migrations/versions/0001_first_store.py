@@ -95,9 +95,7 @@ def upgrade() -> None:
         sa.Column("last_seen_ms", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("id"),
     )
-    op.create_index(
-        "surroundings_by_content", "surroundings", ["path", "content_hash", "project_path"], unique=True
-    )
+    op.create_index("surroundings_by_path", "surroundings", ["path", "content_hash"], unique=False)
 
     op.create_table(
         "sessions",
@@ -241,11 +239,7 @@ def upgrade() -> None:
         sa.Column("thinking_tokens", sa.Integer(), nullable=True),
         sa.Column("web_searches", sa.Integer(), server_default="0", nullable=False),
         sa.Column("context_tokens", sa.Integer(), server_default="0", nullable=False),
-        sa.Column("service_tier", sa.Text(), nullable=True),
         sa.Column("speed", sa.Text(), nullable=True),
-        sa.Column("geo", sa.Text(), nullable=True),
-        sa.Column("stop_reason", sa.Text(), nullable=True),
-        sa.Column("effort", sa.Text(), nullable=True),
         sa.Column("is_advisor", sa.Integer(), server_default="0", nullable=False),
         sa.Column("retained", sa.Integer(), server_default="0", nullable=False),
         sa.Column("price_id", sa.Integer(), nullable=True),
@@ -264,9 +258,6 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index("api_calls_by_time", "api_calls", ["time_ms"], unique=False)
-    op.create_index(
-        "api_calls_unpriced", "api_calls", ["model"], unique=False, sqlite_where=sa.text("price_id is null")
-    )
 
     op.create_table(
         "branches",
@@ -387,7 +378,6 @@ def upgrade() -> None:
         unique=False,
         sqlite_where=sa.text("tool_use_id is not null"),
     )
-    op.create_index("tool_uses_by_transcript", "tool_uses", ["transcript_id"], unique=False)
 
     op.create_table(
         "attachments",

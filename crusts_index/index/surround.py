@@ -1,0 +1,50 @@
+"""Keeps what surrounds the projects that a run touched: sizes and names of instructions, memory, tools (D11, D16)."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable
+
+from crusts_index.claude.roots import Root
+from crusts_index.claude.surroundings import snapshot
+from crusts_index.store.open import transaction
+
+_PROJECTS = """
+select distinct p.path from transcripts t
+join sessions s on s.id = t.session_id join projects p on p.id = s.project_id
+where t.root = ? and t.id in (select value from json_each(?))
+"""
+_SAME = """
+select id from surroundings
+where path = ? and content_hash = ? and project_path is ? and kind = ? and name is ? and mtime_ns = ?
+"""
+_NEW = """
+insert into surroundings (path, content_hash, project_path, kind, name, mtime_ns, bytes, chars, tokens, detail,
+  first_seen_ms, last_seen_ms) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+
+
+def keep_surroundings(store: sqlite3.Connection, roots: Iterable[Root], changed: Iterable[int], now_ms: int) -> None:
+    """Look around the projects of the changed transcripts, and keep what is new or still so."""
+    touched = json.dumps(list(changed))
+    seen = [
+        found
+        for root in roots
+        if root.config_dir is not None
+        for (path,) in store.execute(_PROJECTS, (os.path.realpath(root.projects_dir), touched)).fetchall()
+        if os.path.isdir(path)
+        for found in snapshot(root.config_dir, path)
+    ]
+    if not seen:
+        return
+    with transaction(store):
+        for one in seen:
+            key = (one.path, one.content_hash, one.project_path, one.kind, one.name, one.mtime_ns)
+            row = store.execute(_SAME, key).fetchone()
+            if row is not None:
+                store.execute("update surroundings set last_seen_ms = ? where id = ?", (now_ms, row[0]))
+            else:
+                detail = json.dumps(one.detail, ensure_ascii=False) if one.detail else None
+                store.execute(_NEW, (*key, one.bytes, one.chars, one.tokens, detail, now_ms, now_ms))

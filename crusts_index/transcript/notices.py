@@ -1,0 +1,278 @@
+"""Records in which Claude Code says what it did: attachments, boundaries, what was taken out, titles, progress."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+
+from crusts_index.transcript import categories
+from crusts_index.transcript.attachments import read_attachment
+from crusts_index.transcript.content import clip, measure_result, preview
+from crusts_index.transcript.past import Uuid
+from crusts_index.transcript.places import Places, uuid_key
+from crusts_index.transcript.repair import clean
+from crusts_index.transcript.responses import Responses
+from crusts_index.transcript.rows import Row, thread_id
+from crusts_index.transcript.shapes import Progress, Raw
+from crusts_index.transcript.speech import SYNTHETIC, Speech
+from crusts_index.transcript.state import State
+from crusts_index.transcript.step import Step
+from crusts_index.transcript.times import milliseconds
+from crusts_index.transcript.tokens import text_tokens
+from crusts_index.transcript.tools import ToolUses
+
+# Bookkeeping records of which the last one wins, and the field that says it; None = the whole record.
+LAST_WINS = {
+    "custom-title": "customTitle",
+    "ai-title": "aiTitle",
+    "summary": "summary",
+    "last-prompt": "lastPrompt",
+    "agent-name": "agentName",
+    "agent-setting": "agentSetting",
+    "tag": "tag",
+    "mode": "mode",
+    "permission-mode": "permissionMode",
+    "relocated": "relocatedCwd",
+    "pr-link": None,
+    "cost-state": None,
+    "worktree-state": None,
+}
+_TEXTS_OF_THE_USER = frozenset("custom-title ai-title summary last-prompt agent-name tag".split())
+
+_decode = msgspec.json.decode
+_decode_progress = msgspec.json.Decoder(Progress).decode
+_REFUSED = (msgspec.MsgspecError, RecursionError)
+
+
+class Notices:
+    """What the notices of one transcript say; rows are collected until they are taken."""
+
+    def __init__(
+        self,
+        transcript_id: int,
+        state: State,
+        places: Places,
+        responses: Responses,
+        tools: ToolUses,
+        speech: Speech,
+        *,
+        keep_text: bool,
+    ) -> None:
+        self._transcript_id, self._state, self._places = transcript_id, state, places
+        self._responses, self._tools, self._speech, self._keep_text = responses, tools, speech, keep_text
+        self.attachments: list[Row] = []
+        self.compactions: list[Row] = []
+        self.removals: list[Row] = []
+        self.meta: list[Row] = []
+
+    def take_attachment(self, step: Step) -> None:
+        """An attachment: a message if it renders to text (D7), perhaps a prompt (D8)."""
+        facts = read_attachment(step.record.attachment, step.record.rendered)
+        if facts is None:
+            return
+        step.subtype = facts.type
+        self.attachments.append(
+            (step.id, facts.type, facts.name, facts.event, names(facts.added), names(facts.removed))
+        )
+        if not facts.text and not facts.estimate:
+            return
+        category = categories.of_attachment(facts.type)
+        if facts.is_prompt:
+            step.is_prompt, category = 1, categories.CONVERSATION
+            self._places.open_branch(step)
+        elif facts.type == "queued_command":
+            category = categories.STATE
+        self._speech.keep(step.id, clip(facts.text) if facts.is_prompt else preview(facts.text))
+        self._speech.add(step, step.id, "attachment", category, len(facts.text), facts.estimate)
+        self._speech.number(step)
+
+    def take_system(self, step: Step) -> None:
+        """A system record: only boundaries, what they took out, and local commands matter."""
+        record = step.record
+        if record.subtype == "compact_boundary":
+            self._boundary(step)
+        elif record.subtype == "microcompact_boundary":
+            self._microcompact(step)
+        elif record.subtype == "local_command":
+            text = _text(record.content)
+            if text:
+                step.origin = "command"
+                self._speech.keep(step.id, preview(text))
+                self._speech.add(step, step.id, "text", categories.CONVERSATION, len(text), text_tokens(text))
+                self._speech.number(step)
+        for place, uuid in enumerate(record.retracted_message_uuids or ()):
+            self._remove(step, place, "retraction", uuid=uuid_key(uuid))
+
+    def take_superseded(self, step: Step) -> None:
+        """Messages that an assistant record says it supersedes."""
+        for place, uuid in enumerate(step.record.supersedes_uuids or ()):
+            self._remove(step, place, "superseded", uuid=uuid_key(uuid))
+
+    def take_replacement(self, step: Step) -> None:
+        """A content-replacement record: results that were swapped for less."""
+        parts = _value(step.record.replacements)
+        for place, part in enumerate(parts if isinstance(parts, list) else ()):
+            if isinstance(part, dict):
+                tool = part.get("toolUseId") or part.get("tool_use_id") or part.get("toolUseID")
+                uuid = part.get("uuid") or part.get("messageUuid")
+                self._remove(
+                    step,
+                    place,
+                    "replacement",
+                    tool=tool if isinstance(tool, str) else None,
+                    uuid=uuid_key(uuid) if isinstance(uuid, str) else None,
+                )
+
+    def take_progress(self, step: Step) -> bool:
+        """A progress record; a nested response counts with the lowest rank (D1, D2). False: a count out of range."""
+        raw = step.record.data
+        if not raw:
+            return True
+        try:
+            data = _decode_progress(raw)
+        except _REFUSED:
+            return True
+        nested = data.message
+        if data.type != "agent_progress" or nested is None or nested.message is None:
+            return True
+        step.subtype = data.type
+        thread = self._places.agent_thread("progress", data.agent_id or "", step.record.parent_tool_use_id)
+        message, is_sound = nested.message, True
+        outer, said = step.time_ms, milliseconds(nested.timestamp)
+        if said is not None:
+            step.time_ms = said
+        if nested.type == "assistant" and message.model != SYNTHETIC:
+            request_id = nested.request_id or None
+            _, is_sound = self._responses.take_line(step, message, request_id, thread, is_nested=True)
+        for place, block in enumerate(message.content if isinstance(message.content, list) else ()):
+            if isinstance(block, str):
+                continue
+            if block.type == "tool_use":
+                self._tools.begin(step, step.id + place, thread, block, None)
+            elif block.type == "tool_result":
+                result = measure_result(block.content)
+                self._tools.end(step, step.id + place, thread, block, result, is_nested=True)
+        step.time_ms = outer
+        return is_sound
+
+    def take_meta(self, step: Step) -> None:
+        """A bookkeeping record of which the last one wins."""
+        kind = step.record.type or ""
+        if kind in _TEXTS_OF_THE_USER and not self._keep_text:
+            return
+        body = _generic(step.line)
+        name = LAST_WINS[kind]
+        value: Any = body.get(name) if name else {k: v for k, v in body.items() if k not in ("type", "sessionId")}
+        if value is None:
+            return
+        text = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+        self.meta.append((self._transcript_id, kind, step.id, clip(text)))
+
+    def _boundary(self, step: Step) -> None:
+        """A compaction: what follows it stands in a new epoch (D10)."""
+        self._places.open_branch(step)
+        thread = self._state.threads[step.thread]
+        thread.epochs += 1
+        step.epoch = thread.epochs
+        body = _object(step.record.compact_metadata)
+        forked = step.record.forked_from
+        trigger, focus = body.get("trigger"), body.get("userContext")
+        self.compactions.append(
+            (
+                step.id,
+                self._transcript_id,
+                thread_id(self._transcript_id, step.thread),
+                uuid_key(forked.message_uuid) if forked and forked.message_uuid else step.key,
+                trigger if isinstance(trigger, str) else None,
+                _count(body, "preTokens", "pre_tokens"),
+                _count(body, "postTokens", "post_tokens"),
+                _count(body, "cumulativeDroppedTokens", "cumulative_dropped_tokens"),
+                _count(body, "durationMs", "duration_ms"),
+                _count(body, "messagesSummarized", "messages_summarized"),
+                clip(focus) if isinstance(focus, str) and focus and self._keep_text else None,
+                names(_preserved(body)),
+                names(_strings(body.get("preCompactDiscoveredTools"))),
+            )
+        )
+
+    def _microcompact(self, step: Step) -> None:
+        body = _object(step.record.microcompact_metadata)
+        saved = _count(body, "tokensSaved", "tokens_saved")
+        tools, uuids = _strings(body.get("compactedToolIds")), _strings(body.get("clearedAttachmentUUIDs"))
+        if not tools and not uuids:
+            self._remove(step, 0, "microcompact", saved=saved)
+        for place, tool in enumerate(tools):
+            self._remove(step, place, "microcompact", tool=tool, saved=saved if place == 0 else None)
+        for place, uuid in enumerate(uuids, len(tools)):
+            self._remove(step, place, "microcompact", uuid=uuid_key(uuid), saved=saved if place == 0 else None)
+
+    def _remove(
+        self,
+        step: Step,
+        place: int,
+        kind: str,
+        *,
+        tool: str | None = None,
+        uuid: Uuid | None = None,
+        saved: int | None = None,
+    ) -> None:
+        self.removals.append((step.id, place, kind, tool, uuid, saved))
+
+
+def names(found: list[str]) -> str | None:
+    """Names as a JSON array; None for none."""
+    return json.dumps(found, ensure_ascii=False, separators=(",", ":")) if found else None
+
+
+def _preserved(body: dict[str, Any]) -> list[str]:
+    """Uuids that a boundary names as preserved; of a segment its ends, behind the word `segment`."""
+    kept = body.get("preservedMessages")
+    if isinstance(kept, dict) and (found := _strings(kept.get("allUuids")) or _strings(kept.get("uuids"))):
+        return found
+    segment = body.get("preservedSegment")
+    if isinstance(segment, dict):
+        ends = [segment.get("headUuid"), segment.get("tailUuid")]
+        if all(isinstance(end, str) for end in ends):
+            return ["segment", *map(str, ends)]
+    return []
+
+
+def _count(body: dict[str, Any], *keys: str) -> int | None:
+    value = next((body[key] for key in keys if key in body), None)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**53:
+        return None
+    return int(value)
+
+
+def _strings(value: Any) -> list[str]:
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+
+
+def _value(raw: Raw) -> Any:
+    if not raw:
+        return None
+    try:
+        return _decode(raw)
+    except _REFUSED:
+        return None
+
+
+def _object(raw: Raw) -> dict[str, Any]:
+    value = _value(raw)
+    return value if isinstance(value, dict) else {}
+
+
+def _text(raw: Raw) -> str:
+    value = _value(raw)
+    return value if isinstance(value, str) else ""
+
+
+def _generic(line: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(line.decode("utf-8", "surrogateescape").strip("\x00\ufeff \r\n\t"), strict=False)
+    except (ValueError, RecursionError):
+        return {}
+    cleaned = clean(value)
+    return cleaned if isinstance(cleaned, dict) else {}

@@ -1,0 +1,134 @@
+"""Gives every record its thread, branch and epoch (D3, D10), from what was read of the transcript before it."""
+
+from __future__ import annotations
+
+from crusts_index.transcript.past import NoPast, Past, Place, Uuid
+from crusts_index.transcript.rows import Row, thread_id
+from crusts_index.transcript.shapes import Record
+from crusts_index.transcript.state import State, ThreadState
+from crusts_index.transcript.step import Step
+
+
+def uuid_key(text: str | None) -> Uuid | None:
+    """16 bytes for a well-formed uuid, the text itself for anything else, None for none."""
+    if not text:
+        return None
+    if len(text) == 36 and text[8] == text[13] == text[18] == text[23] == "-":
+        try:
+            key = bytes.fromhex(text.replace("-", ""))
+        except ValueError:
+            return text
+        if len(key) == 16:
+            return key
+    return text
+
+
+class Places:
+    """Where the records of one transcript stand."""
+
+    def __init__(self, transcript_id: int, kind: str, past: Past | None, state: State) -> None:
+        self._transcript_id, self._state = transcript_id, state
+        self._past: Past = past or NoPast()
+        self._is_fresh = past is None
+        self._is_agent_file = kind == "subagent"
+        self._at: dict[Uuid, Place] = {}
+        self._one: dict[Place, Place] = {}
+        self._openers: set[tuple[int, Uuid | None]] = set()
+        self._last: tuple[str | None, Uuid | None] = (None, None)
+        self.threads: list[Row] = []
+        """Rows of threads that were opened, until they are taken."""
+        self.branches: list[Row] = []
+        """Rows of branches that were opened, until they are taken."""
+        if not state.threads:
+            self._open_thread(kind, None, None)
+
+    def key(self, text: str | None) -> Uuid | None:
+        """`uuid_key`, with the last uuid remembered: a record's parent is mostly the record before it."""
+        if text is None:
+            return None
+        last, key = self._last
+        return key if text == last else uuid_key(text)
+
+    def is_duplicate(self, text: str | None, key: Uuid | None) -> bool:
+        """Whether that well-formed uuid stood in the transcript before (D2)."""
+        self._last = (text, key)
+        return type(key) is bytes and self.of(key) is not None
+
+    def of(self, key: Uuid | None) -> Place | None:
+        """Where the record of that uuid stands; None if it was not seen."""
+        if key is None:
+            return None
+        found = self._at.get(key)
+        if found is None and not self._is_fresh:
+            found = self._past.place(key)
+            if found is not None:
+                self._at[key] = found
+        return found
+
+    def locate(self, record: Record, parent: Uuid | None) -> Place:
+        """Thread, branch and epoch by the parent's; without a known parent, by the record before it (D10)."""
+        above = self.of(parent)
+        is_main = self._is_agent_file or not record.is_sidechain
+        number = 0 if is_main else self._sidechain(record, above)
+        thread = self._state.threads[number]
+        if above is not None and above.thread == number:
+            thread.is_chained = True
+            return above
+        return self.shared(number, thread.branch, thread.epoch)
+
+    def put(self, step: Step) -> None:
+        """Remember where a record stands."""
+        thread = self._state.threads[step.thread]
+        thread.branch, thread.epoch = step.branch, step.epoch
+        if step.key is not None:
+            self._at[step.key] = self.shared(step.thread, step.branch, step.epoch)
+
+    def shared(self, thread: int, branch: int, epoch: int) -> Place:
+        """The place, one object for all records that stand there."""
+        place = Place(thread, branch, epoch)
+        return self._one.setdefault(place, place)
+
+    def open_branch(self, step: Step) -> None:
+        """A prompt or boundary whose parent already has one opens a new branch (D10)."""
+        step.opens = 1
+        thread = self._state.threads[step.thread]
+        if step.parent is None and (step.key is None or not thread.is_chained):
+            # Nothing here names parents, so a missing one is no new beginning.
+            self._openers.add((step.thread, None))
+            return
+        opener = (step.thread, step.parent)
+        if opener in self._openers or (not self._is_fresh and self._past.has_opener(step.parent, step.thread)):
+            thread.branches += 1
+            tid = thread_id(self._transcript_id, step.thread)
+            self.branches.append((tid, thread.branches, step.branch, step.parent, step.id))
+            step.branch = thread.branches
+            if step.parent is None:
+                step.epoch = 0
+        self._openers.add(opener)
+
+    def agent_thread(self, kind: str, agent_id: str, parent_tool_use_id: str | None) -> int:
+        """The number of an agent's thread inside this transcript."""
+        name = f"{kind}:{agent_id}"
+        number = self._state.agents.get(name)
+        if number is None:
+            number = self._state.agents[name] = self._open_thread(kind, agent_id, parent_tool_use_id)
+        return number
+
+    def _sidechain(self, record: Record, above: Place | None) -> int:
+        if record.agent_id:
+            number = self.agent_thread("sidechain", record.agent_id, None)
+        elif above is not None and self._state.threads[above.thread].kind == "sidechain":
+            number = above.thread
+        elif record.parent_uuid and above is None and self._state.sidechain is not None:
+            number = self._state.sidechain
+        else:
+            number = self._open_thread("sidechain", None, None)
+        self._state.sidechain = number
+        return number
+
+    def _open_thread(self, kind: str, agent_id: str | None, parent_tool_use_id: str | None) -> int:
+        number = len(self._state.threads)
+        self._state.threads.append(ThreadState(kind))
+        tid = thread_id(self._transcript_id, number)
+        self.threads.append((tid, self._transcript_id, kind, agent_id, parent_tool_use_id))
+        return number

@@ -1,0 +1,224 @@
+"""Turns what user and assistant said into blocks: kind, category, characters, tokens, and the text that is kept."""
+
+from __future__ import annotations
+
+from crusts_index.transcript import categories
+from crusts_index.transcript.content import (
+    clip,
+    document_tokens,
+    measure_result,
+    measure_use,
+    preview,
+    raw_text,
+)
+from crusts_index.transcript.places import Places
+from crusts_index.transcript.responses import Part, Responses
+from crusts_index.transcript.rows import Row
+from crusts_index.transcript.shapes import Block
+from crusts_index.transcript.state import State
+from crusts_index.transcript.step import Step
+from crusts_index.transcript.tokens import IMAGE_TOKENS, text_tokens
+from crusts_index.transcript.tools import ToolUses
+
+SYNTHETIC = "<synthetic>"
+LONGEST_CONTEXT = 20_000
+"""Characters of a `/context` output that are read."""
+
+
+class Speech:
+    """Blocks of the messages of one transcript; rows are collected until they are taken."""
+
+    def __init__(self, state: State, places: Places, responses: Responses, tools: ToolUses, *, keep_text: bool) -> None:
+        self._state, self._places, self._responses, self._tools = state, places, responses, tools
+        self._keep_text = keep_text
+        self.blocks: list[Row | Part] = []
+        self.texts: list[Row] = []
+        self.loads: list[Row] = []
+        self.contexts: list[Row] = []
+
+    def take_assistant(self, step: Step) -> bool:
+        """A line of an API response; False where a usage count was out of range. `<synthetic>` is none (D1)."""
+        message = step.record.message
+        if message is None or message.model == SYNTHETIC or step.record.model == SYNTHETIC:
+            return True
+        request_id = step.record.request_id or None
+        touched, is_sound = self._responses.take_line(step, message, request_id, step.thread, is_nested=False)
+        response = touched.response
+        step.response, step.message, step.ordinal = response.id, response.message, response.ordinal
+        step.branch, step.epoch = response.branch, response.epoch
+        content = message.content
+        if isinstance(content, str):
+            content = [content]
+        for place, block in enumerate(content or ()):
+            part = self._assistant_block(step, step.id + place, block)
+            if part is not None:
+                touched.parts.append(part)
+                self.blocks.append(part)
+        return is_sound
+
+    def take_user(self, step: Step) -> None:
+        """A prompt, tool results, or text that Claude Code put in."""
+        record, message = step.record, step.record.message
+        if message is None:
+            return
+        if record.is_compact_summary:
+            step.is_summary = 1
+        elif record.is_visible_in_transcript_only:
+            return
+        content = message.content
+        blocks: list[Block | str] = [content] if isinstance(content, str) else list(content or ())
+        texts: list[str] = []
+        has_result = False
+        for block in blocks:
+            if isinstance(block, str):
+                texts.append(block)
+            elif block.type == "text":
+                texts.append(block.text or "")
+            elif block.type == "tool_result":
+                has_result = True
+        category = self._judge(step, texts, has_result)
+        counted = False
+        for place, block in enumerate(blocks):
+            counted = self._user_block(step, step.id + place, block, category) or counted
+        if counted:
+            self.number(step)
+
+    def number(self, step: Step) -> None:
+        """Give the record the next message number of its thread (D7)."""
+        thread = self._state.threads[step.thread]
+        thread.messages += 1
+        step.message = thread.messages
+
+    def keep(self, block_id: int, text: str) -> None:
+        """Keep a block's text, if text may be kept (D16)."""
+        if text and self._keep_text:
+            self.texts.append((block_id, text))
+
+    def add(
+        self,
+        step: Step,
+        block_id: int,
+        kind: str,
+        category: str,
+        chars: int,
+        tokens: int,
+        use: int | None = None,
+    ) -> None:
+        """Add a block's row."""
+        self.blocks.append((block_id, step.id, kind, category, chars, tokens, tokens, 0, use))
+
+    def _assistant_block(self, step: Step, block_id: int, block: Block | str) -> Part | None:
+        kind = "text" if isinstance(block, str) else block.type
+        if kind == "text":
+            text = block if isinstance(block, str) else block.text or ""
+            self.keep(block_id, clip(text))
+            tokens = text_tokens(text)
+            return [block_id, step.id, "text", categories.CONVERSATION, len(text), tokens, tokens, 0, None]
+        if isinstance(block, str):
+            return None
+        if kind == "tool_use" or kind == "server_tool_use":
+            place = self._places.shared(step.thread, step.branch, step.epoch)
+            use = self._tools.begin(step, block_id, step.thread, block, place)
+            chars, tokens = measure_use(block)
+            if use.path is None and use.command is None:
+                self.keep(block_id, preview(raw_text(block.input)))
+            category = categories.of_tool_use(block.name)
+            return [block_id, step.id, "tool_use", category, chars, tokens, tokens, 0, use.id]
+        if kind == "thinking" or kind == "redacted_thinking":
+            text = block.thinking or ""
+            self.keep(block_id, preview(text))
+            tokens = text_tokens(text)
+            return [
+                block_id,
+                step.id,
+                "thinking",
+                categories.CONVERSATION,
+                len(text),
+                tokens,
+                tokens,
+                0,
+                None,
+            ]
+        return None
+
+    def _judge(self, step: Step, texts: list[str], has_result: bool) -> str:
+        """The category of a user record's own texts; marks prompts and says why others are none (D8)."""
+        record = step.record
+        if step.is_summary:
+            step.origin = "summary"
+            return categories.SYSTEM
+        first: tuple[str, str] | None = None
+        has_own = False
+        for text in texts:
+            found = categories.wrapper(text)
+            if found is None:
+                has_own = has_own or bool(text.strip())
+            elif first is None:
+                first = found
+        kind = record.origin.kind if record.origin else None
+        if record.is_meta:
+            if record.source_tool_use_id:
+                step.origin = "skill"
+                return categories.STATE
+            step.origin = first[0] if first else "meta"
+            return first[1] if first and first[0] == "notification" else categories.SYSTEM
+        if kind not in (None, "human"):
+            step.origin = kind
+            return categories.STATE if kind == "task-notification" else categories.CONVERSATION
+        if first is not None and not (has_own and first[0] in categories.BESIDE_A_PROMPT):
+            step.origin = first[0]
+            return first[1]
+        if has_own and not has_result:
+            step.is_prompt = 1
+            self._places.open_branch(step)
+        return categories.CONVERSATION
+
+    def _user_block(self, step: Step, block_id: int, block: Block | str, category: str) -> bool:
+        """Add one block of a user record; False where it puts nothing into the context."""
+        if isinstance(block, str) or block.type == "text":
+            text = block if isinstance(block, str) else block.text or ""
+            return self._user_text(step, block_id, text, category)
+        if block.type == "tool_result":
+            self._result(step, block_id, block)
+        elif block.type == "image":
+            self.add(step, block_id, "image", category, 0, IMAGE_TOKENS)
+        elif block.type == "document":
+            self.add(step, block_id, "document", category, 0, document_tokens(block.source))
+        else:
+            return False
+        return True
+
+    def _user_text(self, step: Step, block_id: int, text: str, category: str) -> bool:
+        if not text:
+            return False
+        if step.is_prompt:
+            found = categories.wrapper(text)
+            category = category if found is None else found[1]
+        self.keep(block_id, clip(text) if step.is_prompt or step.is_summary else preview(text))
+        self.add(step, block_id, "text", category, len(text), text_tokens(text))
+        head = text[:400].lstrip()
+        if head.startswith(("## Context Usage", "<local-command-stdout>")) and "Context Usage" in head:
+            version = step.record.version or self._state.about.last_version
+            self.contexts.append((step.id, step.time_ms, version, text[:LONGEST_CONTEXT]))
+        return True
+
+    def _result(self, step: Step, block_id: int, block: Block) -> None:
+        result = measure_result(block.content)
+        use = self._tools.end(step, block_id, step.thread, block, result, is_nested=False)
+        # A result whose parent is unknown follows its call, not the record before it (D10).
+        if self._places.of(step.parent) is None:
+            place = self._tools.place_of(use)
+            if place is not None and place.thread == step.thread:
+                step.branch, step.epoch = place.branch, place.epoch
+        self.loads += [(step.id, name) for name in self._tools.loaded(use, step, result)]
+        if result.texts:
+            self.keep(block_id, preview(result.texts[0]))
+        self.add(
+            step,
+            block_id,
+            "tool_result",
+            categories.of_tool_result(use.name),
+            result.chars,
+            result.estimate,
+            use.id,
+        )

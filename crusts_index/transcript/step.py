@@ -1,0 +1,33 @@
+"""The record in hand: what is known of it and what is found out, until its row is written."""
+
+from __future__ import annotations
+
+import msgspec
+
+from crusts_index.transcript.past import Uuid
+from crusts_index.transcript.shapes import Record
+
+
+class Step(msgspec.Struct, gc=False):
+    """One record on its way through the fold."""
+
+    id: int
+    offset: int
+    length: int
+    record: Record
+    line: bytes
+    time_ms: int | None
+    key: Uuid | None
+    parent: Uuid | None
+    thread: int
+    """Number of its thread."""
+    branch: int
+    epoch: int
+    subtype: str | None = None
+    message: int | None = None
+    response: int | None = None
+    ordinal: int = 0
+    opens: int = 0
+    is_prompt: int = 0
+    is_summary: int = 0
+    origin: str | None = None
