@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from crusts_index.insight.catalogue import core_schema_tokens
+from crusts_index.insight.limit import schemas_of
 from crusts_index.insight.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -55,6 +56,10 @@ def fixed_context(facts: Facts, calibrated: int | None = None) -> FixedContext:
     attachments = sum(block.tokens for block in before if block.kind == "attachment")
     whole = first.context_tokens - messages - attachments
     said = f"first call {first.context_tokens:,} − {messages + attachments:,} in messages before it"
+    bound = _bound_by_compactions(facts)
+    if bound is not None and LEAST_TOKENS <= bound < whole:
+        said += f" is more than the {bound:,} that a call right after a compaction leaves for it"
+        whole = bound
     if whole < LEAST_TOKENS:
         reason = f"{said} leaves {whole:,}, less than {LEAST_TOKENS:,}: not derived"
         return FixedContext(None, 0, 0, 0, 0, None, first.context_tokens, messages, attachments, reason)
@@ -76,11 +81,25 @@ def fixed_context(facts: Facts, calibrated: int | None = None) -> FixedContext:
 
 def reported_schemas(facts: Facts) -> int | None:
     """Tokens of the loaded system tools as the session's last `/context` said."""
-    for report in reversed(facts.context_reports):
-        for label, tokens, deferred in report.rows:
-            if "system tools" in label.lower() and not deferred and tokens:
-                return tokens
-    return None
+    reported = (schemas_of(report.rows) for report in reversed(facts.context_reports) if report.id > 0)
+    return next((tokens for tokens in reported if tokens), None)
+
+
+def _bound_by_compactions(facts: Facts) -> int | None:
+    """The least that the first calls after a compaction leave: messages of before are gone from those."""
+    left = []
+    for boundary in facts.compactions:
+        calls = (call for call in facts.calls if call.epoch == boundary.epoch and call.branch == boundary.branch)
+        call = next(calls, None)
+        if call is not None:
+            carried = sum(
+                block.tokens
+                for block in facts.blocks
+                if (block.epoch == boundary.epoch or block.record_id in boundary.preserved_records)
+                and block.call_ordinal < call.ordinal
+            )
+            left.append(call.context_tokens - carried)
+    return min(left, default=None)
 
 
 def _blocks_before(facts: Facts, first: Call) -> list[Block]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 from crusts_index.insight.catalogue import (
     AUTOCOMPACT_BUFFER_TOKENS,
     DEFAULT_CONTEXT_LIMIT,
     NATIVE_1M,
     configured_window,
+    core_schema_tokens,
     lift_window,
     model_family,
     native_window,
@@ -17,10 +20,10 @@ from crusts_index.insight.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
-    from crusts_index.insight.facts import ContextReport, Facts
+    from crusts_index.insight.facts import ContextReport, Facts, Fetch
 
 
 class WindowSettings(NamedTuple):
@@ -37,6 +40,55 @@ class WindowSettings(NamedTuple):
     settings_models: tuple[str, ...] = ()
     env: Mapping[str, str] = {}
     calibrated_schema_tokens: int | None = None
+
+
+_LIVE_MS = 3_600_000
+_ENVIRONMENT = (
+    "CLAUDE_CODE_AUTO_COMPACT_WINDOW",
+    "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE",
+    "CLAUDE_CODE_DISABLE_1M_CONTEXT",
+)
+
+
+def window_settings(
+    fetch: Fetch,
+    facts: Facts,
+    config: Mapping[str, Any],
+    environ: Mapping[str, str],
+    now_ms: int,
+    *,
+    payload_model: str | None = None,
+    payload_window: int | None = None,
+) -> WindowSettings:
+    """The settings that hold for a session: of `environ` only for a live one, active in the last hour."""
+    windows, buffer = config.get("contextWindows"), config.get("autocompactBufferTokens")
+    is_number = isinstance(buffer, (int, float)) and not isinstance(buffer, bool)
+    last_ms = facts.session.last_ms
+    is_live = not facts.is_partial and last_ms is not None and now_ms - last_ms < _LIVE_MS
+    return WindowSettings(
+        context_windows=windows if isinstance(windows, dict) else {},
+        autocompact_buffer=int(buffer) if is_number and 0 <= buffer < 2**53 else None,  # type: ignore[operator, arg-type]
+        payload_model=payload_model,
+        payload_window=payload_window,
+        env={name: environ[name] for name in _ENVIRONMENT if name in environ} if is_live else {},
+        calibrated_schema_tokens=_pasted_schemas(fetch, facts.session.first_version),
+    )
+
+
+def _pasted_schemas(fetch: Fetch, version: str | None) -> int | None:
+    """Tokens of the loaded system tools as the user last pasted them, for a Claude Code of the same age."""
+    for pasted_version, rows in fetch("session_pasted"):
+        same = pasted_version is None or core_schema_tokens(pasted_version) == core_schema_tokens(version)
+        return schemas_of(json.loads(rows)) if same else None
+    return None
+
+
+def schemas_of(rows: Iterable[tuple[str, int, bool]]) -> int | None:
+    """Tokens of the loaded system tools in the rows of a `/context` report."""
+    return next(
+        (tokens for label, tokens, deferred in rows if "system tools" in label.lower() and not deferred and tokens),
+        None,
+    )
 
 
 class Limit(NamedTuple):

@@ -1,0 +1,40 @@
+"""What commands about one session have in common: which session, its facts, and its window."""
+
+from __future__ import annotations
+
+import os
+from sqlite3 import Connection
+from typing import Any
+
+from crusts_index.insight.choose import choose_session
+from crusts_index.insight.facts import Facts, load
+from crusts_index.insight.limit import window_settings
+from crusts_index.insight.window import Window, window_of
+from crusts_index.store import query, when
+from crusts_index.store.settings import Settings
+
+
+class Store:
+    """An open store, asked by the names of `queries/`."""
+
+    def __init__(self, connection: Connection, settings: Settings) -> None:
+        self._connection, self._settings = connection, settings
+
+    def fetch(self, name: str, /, **parameters: object) -> list[tuple[Any, ...]]:
+        """Rows of `queries/<name>.sql`."""
+        return query.run(self._connection, name, **parameters).rows
+
+    def choose(self, session: str | None, last: int | None = None) -> str:
+        """The id of the session that the command line names (cli.md). Raises CrustsError."""
+        settings = self._settings
+        folder = None if settings.project else os.getcwd()
+        return choose_session(self.fetch, session, last=last, project=settings.project, folder=folder)
+
+    def load(self, session_id: str, until: int | None = None) -> Facts:
+        """A session's facts up to a message. Raises CrustsError for a number out of range."""
+        return load(self.fetch, session_id, until)
+
+    def window(self, facts: Facts) -> Window:
+        """The session's window by the settings that hold for it."""
+        config = self._settings.config
+        return window_of(facts, window_settings(self.fetch, facts, config, os.environ, when.now_ms()))

@@ -1,0 +1,55 @@
+"""Which session the user means: by the start of its id, the Nth newest, or the one last active."""
+
+from __future__ import annotations
+
+from crusts_index.errors import CrustsError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from crusts_index.insight.facts import Fetch
+
+_MOST_CANDIDATES = 10
+
+
+def choose_session(
+    fetch: Fetch,
+    prefix: str | None = None,
+    *,
+    last: int | None = None,
+    project: str | None = None,
+    folder: str | None = None,
+) -> str:
+    """The id of the session meant. `folder` is where the user stands: without an id its sessions come first.
+
+    Raises CrustsError where no session fits, or several fit the prefix.
+    """
+
+    def named(limit: int, start: str | None = None, cwd: str | None = None) -> list[tuple[str, str | None]]:
+        rows = fetch("session_named", prefix=start, project=project, cwd=cwd, limit=limit)
+        return [(row[0], row[1]) for row in rows]
+
+    if prefix:
+        found = named(_MOST_CANDIDATES + 1, start=prefix)
+        exact = [one for one in found if one[0] == prefix]
+        if len(found) > 1 and not exact:
+            some = ", ".join(one[0] for one in found[:_MOST_CANDIDATES])
+            more = " and more" if len(found) > _MOST_CANDIDATES else ""
+            raise CrustsError(f"several sessions begin with {prefix!r}: {some}{more}")
+        if not found:
+            raise CrustsError(f"no session begins with {prefix!r}: `crusts list` shows them")
+        return (exact or found)[0][0]
+    if last is not None:
+        found = named(last)
+        if len(found) < last:
+            raise CrustsError(f"there are only {len(found):,} sessions" if found else _none(project))
+        return found[-1][0]
+    found = (named(1, cwd=folder) if folder else []) or named(1)
+    if not found:
+        raise CrustsError(_none(project))
+    return found[0][0]
+
+
+def _none(project: str | None) -> str:
+    if project:
+        return f"no session of a project with {project!r} in its path: `crusts list` shows them"
+    return "the store has no sessions yet: run `crusts index`"
