@@ -8,56 +8,45 @@
 -- result_tokens: characters / 4 and 1,500 an image, estimated (X-size). carried_tokens: the same times the
 -- later calls of the result's epoch, estimated (D13). errors: results that are an error, exact.
 with
-wanted_projects as (
-  select t.id as transcript_id
-  from projects p join sessions s on s.project_id = p.id join transcripts t on t.session_id = s.id
-  where instr(lower(p.path), lower(:project))
-),
 last_calls as materialized (
   select thread_id, branch, epoch, max(ordinal) as ordinal
   from responses where id > 0 group by thread_id, branch, epoch
 ),
-named as (
+by_tool as (
   select
-    u.*,
     -- A result without its use in this transcript has its name from where the use stands.
-    case when u.name is null
-      then (select o.name from tool_uses o where o.tool_use_id = u.tool_use_id and o.owns = 1)
-      else u.name end as tool,
-    case when u.name is null
-      then (select o.server from tool_uses o where o.tool_use_id = u.tool_use_id and o.owns = 1)
-      else u.server end as of_server
-  from tool_uses u
-  where :project is null or u.transcript_id in (select transcript_id from wanted_projects)
-),
-counted as (
-  select
-    case when :by = 'server' then of_server else tool end as key,
-    owns = 1 and name is not null and (:since is null or use_ms >= :since) and (:until is null or use_ms < :until) as is_use,
-    owns_result = 1 and result_record_id is not null
-      and (:since is null or result_ms >= :since) and (:until is null or result_ms < :until) as is_result,
-    result_tokens, is_error, result_record_id
-  from named
-  where :by is not 'server' or of_server is not null
-),
-summed as (
-  select
-    0 as is_total,
-    c.key,
-    sum(c.is_use) as uses,
-    ifnull(sum(c.result_tokens) filter (where c.is_result), 0) as result_tokens,
-    ifnull(sum(c.result_tokens * max(ifnull(l.ordinal - r.call_ordinal, 0), 0)) filter (where c.is_result), 0)
+    ifnull(u.name, (select o.name from tool_uses o where o.tool_use_id = u.tool_use_id and o.owns = 1))
+      as tool,
+    max(u.server) as server,
+    count(case when u.owns = 1 and (:since is null or u.use_ms >= :since)
+      and (:until is null or u.use_ms < :until) then u.name end) as uses,
+    count(r.id) as results,
+    sum(case when r.id is not null then u.result_tokens end) as result_tokens,
+    sum(case when l.ordinal > r.call_ordinal then u.result_tokens * (l.ordinal - r.call_ordinal) end)
       as carried_tokens,
-    ifnull(sum(c.is_error) filter (where c.is_result), 0) as errors
-  from counted c
-  left join records r on r.id = c.result_record_id
-  left join last_calls l on l.thread_id = r.thread_id and l.branch = r.branch and l.epoch = r.epoch
-  where c.is_use or c.is_result
-  group by c.key
+    count(case when r.id is not null then nullif(u.is_error, 0) end) as errors
+  from tool_uses u
+    left join records r on r.id = u.result_record_id and u.owns_result = 1
+      and (:since is null or u.result_ms >= :since) and (:until is null or u.result_ms < :until)
+    left join last_calls l on l.thread_id = r.thread_id and l.branch = r.branch and l.epoch = r.epoch
+  where :project is null or u.transcript_id in (
+    select t.id from projects p join sessions s on s.project_id = p.id
+    join transcripts t on t.session_id = s.id where instr(lower(p.path), lower(:project)))
+  group by 1
+),
+listed as (
+  select
+    case when :by = 'server' then server else tool end as key,
+    sum(uses) as uses, ifnull(sum(result_tokens), 0) as result_tokens,
+    ifnull(sum(carried_tokens), 0) as carried_tokens, sum(errors) as errors
+  from by_tool
+  where (uses > 0 or results > 0) and (:by is not 'server' or server is not null)
+  group by 1
 )
-select key, uses, result_tokens, carried_tokens, errors, is_total from summed
+select key, uses, result_tokens, carried_tokens, errors, 0 as is_total from listed
 union all
-select null, ifnull(sum(uses), 0), ifnull(sum(result_tokens), 0), ifnull(sum(carried_tokens), 0),
+select
+  null, ifnull(sum(uses), 0), ifnull(sum(result_tokens), 0), ifnull(sum(carried_tokens), 0),
   ifnull(sum(errors), 0), 1
-from summed
+from listed
 order by is_total, result_tokens desc, uses desc, key;

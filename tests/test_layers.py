@@ -17,7 +17,7 @@ ALLOWED = {
     "store": {"resources"},
     "index": {"transcript", "store", "claude"},
     "render": {"insight"},
-    "quick": {"store", "claude", "index", "insight"},  # insight is pure and as light: what a line says is said there
+    "quick": {"store", "claude", "index", "insight"},  # insight is pure, and says what a line says
     "cli": {"render", "insight", "index", "store", "claude", "quick"},
     "__main__": {"quick", "cli"},
     "resources": set(),

@@ -1,4 +1,4 @@
-"""`crusts usage`: tokens and cost, one row a model, day, project, tool … (queries/usage.sql, usage_tools.sql)."""
+"""`crusts usage`: tokens and cost, one row a model, day, project, tool …"""
 
 import enum
 from typing import Annotated, Any
@@ -30,9 +30,7 @@ _CALL_COLUMNS = ("calls", "input", "cache_read", "cache_write", "output", "cost_
 _TOOL_COLUMNS = ("uses", "result_tokens", "carried_tokens", "errors")
 _SHORT = ("input", "cache_read", "cache_write", "output", "result_tokens", "carried_tokens")
 _CALL_NOTE = "Calls and tokens are exact, as billed; the cost is derived, at list price."
-_TOOL_NOTE = (
-    "Uses and errors are exact; tokens are estimated, carried ones over the later calls of the epoch."
-)
+_TOOL_NOTE = "Uses and errors are exact; tokens are estimated, carried: times the later calls of the epoch."
 
 
 def usage(
@@ -62,9 +60,7 @@ def usage(
     else:
         _print(by, shown, total, len(rows))
     if total.get("unpriced_calls"):
-        console.note(
-            f"{total['unpriced_calls']:,} calls have no list price and are not in the cost; `crusts index` asks for it"
-        )
+        console.note(f"{total['unpriced_calls']:,} calls without a price are not in the cost: run `crusts index`")
 
 
 def _print(by: By, rows: list[dict[str, Any]], total: dict[str, Any], in_all: int) -> None:
@@ -79,13 +75,9 @@ def _print(by: By, rows: list[dict[str, Any]], total: dict[str, Any], in_all: in
         console.put(f"+ {in_all - len(rows):,} more, counted in the total")
     console.put(_TOOL_NOTE if by in _TOOLS else _CALL_NOTE)
     if total.get("retained_calls"):
-        console.put(
-            f"{total['retained_calls']:,} of the calls are in no transcript any more; they were billed."
-        )
+        console.put(f"{total['retained_calls']:,} of the calls were billed but are in no transcript any more.")
 
 
 def _renamed(row: dict[str, Any], by: By) -> dict[str, Any]:
     """The row with its key under the name that was asked for, and without the mark of the total."""
-    return {by.value: row["key"]} | {
-        name: value for name, value in row.items() if name not in ("key", "is_total")
-    }
+    return {by.value: row["key"]} | {name: value for name, value in row.items() if name not in ("key", "is_total")}

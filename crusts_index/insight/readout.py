@@ -1,4 +1,4 @@
-"""What the readout says of a period: peaks, medians, curves cut to a few points, and its findings (X-readout).
+"""What the readout says of a period: peaks, medians, curves cut short, and findings (X-readout).
 
 On the quick path: nothing slow to import here.
 """
@@ -37,7 +37,7 @@ def median(values: "Iterable[int]") -> int | None:
 
 
 def downsample(curve: "Sequence[int]", points: int = CURVE_POINTS) -> list[int]:
-    """At most `points` of a curve, its ends among them; the peak takes the place of the point nearest to it."""
+    """At most `points` of a curve, ends included; the peak takes the place of the point nearest to it."""
     last = len(curve) - 1
     if last < points:
         return list(curve)
@@ -53,9 +53,7 @@ def downsample(curve: "Sequence[int]", points: int = CURVE_POINTS) -> list[int]:
 def curve_median(curves: "Iterable[Sequence[int]]") -> dict[str, int | None]:
     """The median context at each of CURVE_TURNS, over the sessions that reached it."""
     known = list(curves)
-    return {
-        str(turn): median(curve[turn - 1] for curve in known if len(curve) >= turn) for turn in CURVE_TURNS
-    }
+    return {str(turn): median(curve[turn - 1] for curve in known if len(curve) >= turn) for turn in CURVE_TURNS}
 
 
 def share(part: int, whole: int) -> float | None:
@@ -136,9 +134,7 @@ def _session(
         "peak_ctx": max(curve, default=None),
         "curve": downsample(curve),
         "calls": row["calls"],
-        "compactions": [
-            {key: one[key] for key in ("before", "after", "trigger", "timestamp")} for one in compactions
-        ],
+        "compactions": [{key: one[key] for key in ("before", "after", "trigger", "timestamp")} for one in compactions],
         "rereads": {"count": len(rereads), "tokens": sum(one["tokens"] for one in rereads)},
     }
 

@@ -20,7 +20,7 @@ DETAIL = "context.json"
 
 
 def run(argv: list[str]) -> int:
-    """Parse the arguments after the command's name and answer. Raises NotQuick for what typer tells better."""
+    """Parse what stands after the command's name and answer. NotQuick for what typer tells better."""
     flags, rest = split_flags(argv)
     given: dict[str, str] = {}
     full = False
@@ -45,7 +45,7 @@ def run(argv: list[str]) -> int:
 
 
 def period(days: int | None, since: str | None) -> int:
-    """UTC milliseconds at which the period begins. Raises WrongUsage if both are given or none makes sense."""
+    """UTC milliseconds at which the period begins. WrongUsage if both are given or one makes no sense."""
     if days is not None and since is not None:
         raise WrongUsage("--days and --since: give one of the two")
     now = when.now_ms()
@@ -118,7 +118,7 @@ def _iso(milliseconds: int) -> str:
 
 
 def _keep(document: object, path: str, *, named: bool) -> str | None:
-    """Write the detail, whole or not at all, for its owner only; None where the usual place cannot be written."""
+    """Write the detail, whole or not at all, for its owner only; None if the usual place refuses."""
     unfinished = f"{path}.{os.getpid()}.new"
     try:
         handle = os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)

@@ -233,7 +233,8 @@ responses = Table(
     _text("effort", "as logged"),
     Index("responses_by_request", "request_id", sqlite_where=text("request_id is not null")),
     Index("responses_by_message", "message_id", sqlite_where=text("message_id is not null")),
-    Index("responses_by_thread", "thread_id"),
+    # A thread's curve and the last call of each epoch, without looking at the rows.
+    Index("responses_by_thread", "thread_id", "id", "call_id", "last_ms", "is_advisor", "branch", "epoch", "ordinal"),
     Index("responses_by_call", "call_id"),
 )
 
@@ -329,6 +330,8 @@ tool_uses = Table(
     _flag("is_nested", "1 = found inside a progress record"),
     Index("tool_uses_by_tool_use_id", "tool_use_id", sqlite_where=text("tool_use_id is not null")),
     Index("tool_uses_by_path", "thread_id", "path", sqlite_where=text("path is not null")),
+    Index("tool_uses_by_agent", "agent_id", sqlite_where=text("agent_id is not null")),
+    Index("tool_uses_rereading", "use_ms", sqlite_where=text("prior_read_id is not null")),
 )
 
 tool_loads = Table(

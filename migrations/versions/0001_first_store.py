@@ -365,6 +365,20 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index(
+        "tool_uses_by_agent",
+        "tool_uses",
+        ["agent_id"],
+        unique=False,
+        sqlite_where=sa.text("agent_id is not null"),
+    )
+    op.create_index(
+        "tool_uses_rereading",
+        "tool_uses",
+        ["use_ms"],
+        unique=False,
+        sqlite_where=sa.text("prior_read_id is not null"),
+    )
+    op.create_index(
         "tool_uses_by_path",
         "tool_uses",
         ["thread_id", "path"],
@@ -524,7 +538,12 @@ def upgrade() -> None:
         unique=False,
         sqlite_where=sa.text("request_id is not null"),
     )
-    op.create_index("responses_by_thread", "responses", ["thread_id"], unique=False)
+    op.create_index(
+        "responses_by_thread",
+        "responses",
+        ["thread_id", "id", "call_id", "last_ms", "is_advisor", "branch", "epoch", "ordinal"],
+        unique=False,
+    )
 
     op.create_table(
         "tool_loads",

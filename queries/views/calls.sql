@@ -1,0 +1,56 @@
+-- calls: one row a billed API call, each once, where it was first made (D1, D2). Totals come from here.
+--   session_id, project   the session that owns it and its project's path
+--   thread_kind           main, subagent, sidechain or progress
+--   agent                 main, or the agent type; null = not logged
+--   model                 as logged
+--   timestamp             of its last record, ISO 8601 UTC; time_ms the same in milliseconds
+--   context_tokens        input + cache read + cache write (X-ctx), exact
+--   input_tokens          uncached input, exact
+--   cache_read_tokens, cache_write_tokens            exact; cache_write_1h_tokens: of these, for one hour
+--   output_tokens         as logged, a placeholder in older versions; thinking_tokens: of it, null = not logged
+--   web_searches          searches made by the service, exact
+--   cost_usd              at list price (D15), derived; null = unpriced
+--   is_advisor            1 = an advisor's call: billed, but in no curve
+--   retained              1 = its bytes are gone from every transcript; it was billed and stays (D4)
+--   stop_reason, effort                              as logged
+--   service_tier, speed, geo                         as logged; null = standard or not logged
+--   request_id, message_id                           as logged in the owning record
+--   path                  the owning transcript
+create view calls as
+select
+  s.session_id,
+  p.path as project,
+  h.kind as thread_kind,
+  (select a.agent from thread_agents a where a.thread_key = c.thread_id) as agent,
+  c.model,
+  strftime('%Y-%m-%dT%H:%M:%fZ', c.time_ms / 1000.0, 'unixepoch') as timestamp,
+  c.context_tokens,
+  c.input_tokens,
+  c.cache_read_tokens,
+  c.cache_write_tokens,
+  c.cache_write_1h_tokens,
+  c.output_tokens,
+  c.thinking_tokens,
+  c.web_searches,
+  (c.input_tokens * x.input_usd + c.cache_read_tokens * x.cache_read_usd
+    + (c.cache_write_tokens - c.cache_write_1h_tokens) * x.cache_write_5m_usd
+    + c.cache_write_1h_tokens * x.cache_write_1h_usd + c.output_tokens * x.output_usd) / 1e6
+    + ifnull(c.web_searches * x.web_search_usd / 1e3, 0) as cost_usd,
+  c.is_advisor,
+  c.retained,
+  r.stop_reason,
+  r.service_tier,
+  r.speed,
+  r.geo,
+  r.effort,
+  r.request_id,
+  r.message_id,
+  t.path,
+  c.time_ms
+from api_calls c
+  left join responses r on r.id = c.response_id
+  left join threads h on h.id = c.thread_id
+  left join transcripts t on t.id = c.transcript_id
+  left join sessions s on s.id = t.session_id
+  left join projects p on p.id = s.project_id
+  left join prices x on x.id = c.price_id;
