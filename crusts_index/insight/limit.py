@@ -138,8 +138,18 @@ def _signalled(facts: Facts, settings: WindowSettings, model: str, largest: int)
     disabled = is_set(environment(facts, settings).get("CLAUDE_CODE_DISABLE_1M_CONTEXT"))
     window = native_window(model, disabled)
     if window:
+        seen = _least_automatic(facts)
+        if seen is not None and seen <= DEFAULT_CONTEXT_LIMIT:
+            why = f"models of {model}'s generation have {window:,}, but one compacted by itself at {seen:,}"
+            return Limit(DEFAULT_CONTEXT_LIMIT, "default", why)
         return Limit(window, "native", f"models of {model}'s generation have it without being asked")
     return Limit(DEFAULT_CONTEXT_LIMIT, "default", "nothing says otherwise")
+
+
+def _least_automatic(facts: Facts) -> int | None:
+    """The smallest context that was compacted without being asked: a window of 1,000,000 would not have been."""
+    automatic = (one.pre_tokens for one in facts.compactions if one.trigger == "auto" and one.pre_tokens)
+    return min(automatic, default=None)
 
 
 def _last_report(facts: Facts, model: str) -> ContextReport | None:

@@ -1,0 +1,57 @@
+"""`crusts analyze`: what fills a session's window, by category, and what to do about it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import typer
+
+from crusts_index.cli import options, show
+from crusts_index.cli.session import Store
+from crusts_index.insight.buckets import buckets_of, lifetime_of
+from crusts_index.insight.model_history import model_history
+from crusts_index.insight.toolset import toolset_of
+from crusts_index.render import analysis, analysis_json, console
+
+
+def analyze(
+    context: typer.Context,
+    session: options.Session = None,
+    last: options.Last = None,
+    until: options.UntilMessage = None,
+) -> None:
+    """What fills the context window of a session, in six categories, and when it will be compacted.
+
+    The window's size is exact: the context of its last call and that call's output, as billed (derived where
+    the output logged is a placeholder). What fills it is estimated from the transcript and scaled to that
+    size, as long as the estimates are within 0.7 to 1.4 of it. --verbose says where each number comes from.
+    """
+    settings = options.settings(context)
+    with show.opened(settings) as connection:
+        store = Store(connection, settings)
+        facts = store.load(store.choose(session, last), until)
+        window = store.window(facts)
+        current, lifetime = buckets_of(facts, window), lifetime_of(facts, window)
+        toolset, history = toolset_of(facts), model_history(facts)
+    if settings.json:
+        document: dict[str, Any] = {
+            "sessionId": facts.session.session_id,
+            "project": facts.session.project,
+            "title": facts.session.title,
+            "messageCount": facts.session.messages,
+            "until": facts.until if facts.is_partial else None,
+            "trimmedMessages": facts.trimmed,
+            "breakdown": analysis_json.breakdown_json(facts, window, current, lifetime, toolset, history),
+            "waste": [],
+            "recommendations": None,
+            "calibration": None,
+            "configData": analysis_json.config_json(facts, toolset),
+        }
+        show.document(document)
+        return
+    page = analysis.Page(console.table_width(), colour=console.use_colour(sys.stdout, no_color=settings.no_color))
+    analysis.analysis_text(page, facts, window, current, lifetime, toolset, history)
+    if settings.verbose:
+        analysis.explanations(page, facts, window, current)
+    console.put(page.text())

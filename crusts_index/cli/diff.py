@@ -1,0 +1,87 @@
+"""`crusts diff`: what changed in a session's window between two of its messages."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from crusts_index.cli import options, show
+from crusts_index.cli.session import Store
+from crusts_index.errors import CrustsError
+from crusts_index.insight.buckets import buckets_of
+from crusts_index.insight.diff import difference
+from crusts_index.render import analysis, console
+
+From = Annotated[int, typer.Option("--from", min=1, metavar="N", help="The earlier message.")]
+To = Annotated[int, typer.Option("--to", min=1, metavar="N", help="The later message.")]
+
+
+def diff(
+    context: typer.Context,
+    start: From,
+    end: To,
+    session: options.Session = None,
+    last: options.Last = None,
+) -> None:
+    """What changed, by category, between the window as it was at one message and at a later one.
+
+    Both sides are on the same basis, which is named: the exact windows, or, where the estimates of one side
+    are too far from it, the tokens as counted.
+    """
+    settings = options.settings(context)
+    if start >= end:
+        raise CrustsError(f"--from must be below --to: {start} is not below {end}")
+    with show.opened(settings) as connection:
+        store = Store(connection, settings)
+        session_id = store.choose(session, last)
+        sides = []
+        for number in (start, end):
+            facts = store.load(session_id, number)
+            window = store.window(facts)
+            sides.append((window, buckets_of(facts, window)))
+    (window_before, before), (window_after, after) = sides
+    found = difference(before, after)
+    if settings.json:
+        show.document(
+            {
+                "sessionId": session_id,
+                "fromIndex": start,
+                "toIndex": end,
+                "basis": found.basis,
+                "totalFrom": found.total.before,
+                "totalTo": found.total.after,
+                "totalDelta": found.total.delta,
+                "windowFrom": window_before.size,
+                "windowTo": window_after.size,
+                "categoryDeltas": [
+                    {
+                        "category": change.category,
+                        "tokensFrom": change.before,
+                        "tokensTo": change.after,
+                        "delta": change.delta,
+                        "deltaPercent": round(change.percent, 2),
+                    }
+                    for change in found.categories
+                ],
+                "messageCountFrom": start,
+                "messageCountTo": end,
+            }
+        )
+        return
+    page = analysis.Page(console.table_width(), colour=console.use_colour(sys.stdout, no_color=settings.no_color))
+    page.head(f"{session_id}: messages {start:,} to {end:,}")
+    page.rows(
+        ("category", f"at {start}", f"at {end}", "change", "%"),
+        [
+            (one.category, one.before, one.after, f"{one.delta:+,}", f"{one.percent:+.1f}%")
+            for one in (*found.categories, found.total)
+        ],
+    )
+    page.say(
+        "On the basis of the exact windows, categories estimated."
+        if found.basis == "window"
+        else f"As counted, estimated; the windows were {window_before.size:,} and {window_after.size:,}."
+    )
+    console.put(page.text())

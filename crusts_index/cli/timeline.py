@@ -1,0 +1,92 @@
+"""`crusts timeline`: how the window of a session grew, message by message."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from crusts_index.cli import options, show
+from crusts_index.cli.session import Store
+from crusts_index.insight.messages import Message, fair_sample, messages_of
+from crusts_index.render import analysis, analysis_json, console
+
+All = Annotated[bool, typer.Option("--all", help="Every message, however many there are.")]
+
+
+def timeline(
+    context: typer.Context,
+    session: options.Session = None,
+    last: options.Last = None,
+    until: options.UntilMessage = None,
+    show_all: All = False,
+) -> None:
+    """How the window grew, message by message, with its compactions.
+
+    Tokens of a message are its share of the output billed, or estimated. The window stands at each call: its
+    context and output, exact as billed. Of many messages the first and last ten and a fair sample of the rest
+    are shown; --json has them all. A message left by a rewind is marked.
+    """
+    settings = options.settings(context)
+    with show.opened(settings) as connection:
+        store = Store(connection, settings)
+        facts = store.load(store.choose(session, last), until)
+        window = store.window(facts)
+        messages = messages_of(facts)
+    if settings.json:
+        show.document(
+            {
+                "sessionId": facts.session.session_id,
+                "messageCount": facts.session.messages,
+                "messages": [_json(message) for message in messages],
+                "compactionEvents": [analysis_json.compaction_json(facts, one) for one in facts.all_compactions],
+            }
+        )
+        return
+    page = analysis.Page(console.table_width(), colour=console.use_colour(sys.stdout, no_color=settings.no_color))
+    shown = messages if show_all else fair_sample(messages)
+    rows: list[tuple[object, ...]] = []
+    for message in shown:
+        if message.compaction is not None:
+            event = analysis_json.compaction_json(facts, facts.all_compactions[message.compaction])
+            before, after = event["tokensBefore"], event["windowAfter"]
+            how = f"compaction ({event['trigger'] or event['detection']})"
+            rows.append((None, None, None, "", f"── {how}: {_count(before)} → {_count(after)} tokens"))
+        letter = analysis.LETTERS[message.category]
+        note = "" if message.on_path else "rewound: "
+        tool = f"{message.tool}: " if message.tool else ""
+        rows.append((message.number, message.tokens, message.window_tokens, letter, note + tool + message.preview))
+    page.head(facts.session.session_id)
+    if rows:
+        page.rows(("#", "tokens", "window", "", "content"), rows)
+    if len(shown) < len(messages):
+        page.say(f"{len(shown)} of {len(messages):,} messages; --all shows them all.")
+    page.say(
+        f"Window {window.size:,} of {window.limit:,} ({window.basis}); compaction at {window.trigger:,}"
+        + (f", in about {window.calls_left:,} calls." if window.calls_left else ".")
+    )
+    console.put(page.text())
+
+
+def _json(message: Message) -> dict[str, object]:
+    found: dict[str, object] = {
+        "index": message.number,
+        "timestamp": analysis_json.timestamp(message.time_ms),
+        "type": message.type,
+        "category": message.category,
+        "tokens": message.tokens,
+        "cumulativeTokens": message.cumulative_tokens,
+        "windowTokens": message.window_tokens,
+        "accuracy": "exact" if message.is_exact else "estimated",
+        "contentPreview": message.preview[:60].replace("\n", " "),
+        "onLivePath": message.on_path,
+        "inWindow": message.in_window,
+    }
+    if message.tool:
+        found["toolName"] = message.tool
+    return found
+
+
+def _count(tokens: int | None) -> str:
+    return "?" if tokens is None else f"{tokens:,}"

@@ -1,0 +1,234 @@
+"""The text of `analyze`: the window and what fills it, for a terminal of any width."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from crusts_index.insight.buckets import Buckets
+from crusts_index.insight.facts import Facts
+from crusts_index.insight.model_history import ModelHistory
+from crusts_index.insight.toolset import Toolset
+from crusts_index.insight.window import Window
+from crusts_index.render import console, text
+from crusts_index.render.analysis_json import compaction_json, duration_seconds
+from crusts_index.render.table import table
+
+LETTERS = {
+    "conversation": "C",
+    "retrieved": "R",
+    "user": "U",
+    "system": "S",
+    "tools": "T",
+    "state": "M",
+}
+COLOURS = {"healthy": "green", "warming": "yellow", "hot": "red", "critical": "red"}
+
+_SOURCES = {"global": "everywhere", "project": "in the project", "transcript": "not known"}
+_BAR = 16
+_ROOM_FOR_BARS = 72
+_NAMES_SHOWN = 12
+
+
+class Page:
+    """Lines for a terminal of `width` columns, None being any; what is too long is wrapped."""
+
+    def __init__(self, width: int | None, *, colour: bool) -> None:
+        self.width, self.colour = width, colour
+        self.lines: list[str] = []
+
+    def say(self, line: str = "", indent: int = 0) -> None:
+        """A line of words, wrapped between them, the following lines indented."""
+        self.lines += wrap(line, self.width, indent)
+
+    def head(self, line: str) -> None:
+        """A heading after a blank line."""
+        if self.lines:
+            self.lines.append("")
+        self.lines.append(console.paint(text.shorten(line, self.width or len(line) + 1), "bold", on=self.colour))
+
+    def rows(self, columns: Sequence[str], values: Sequence[Sequence[object]]) -> None:
+        """A table."""
+        self.lines += table(columns, values, self.width).splitlines()
+
+    def text(self) -> str:
+        """All of it."""
+        return "\n".join(self.lines)
+
+
+def wrap(line: str, width: int | None, indent: int = 0) -> list[str]:
+    """The line in as many lines as it needs, broken between words; a word longer than a line is cut."""
+    if width is None or text.width(line) <= width:
+        return [line]
+    margin = " " * min(indent, width // 2)
+    found: list[str] = []
+    current = ""
+    for word in line.split(" "):
+        wider = f"{current} {word}" if current.strip() else current + word
+        if current.strip() and text.width(wider) > width:
+            found.append(current)
+            wider = margin + word
+        current = text.shorten(wider, width)
+    return [*found, current]
+
+
+def analysis_text(
+    page: Page,
+    facts: Facts,
+    window: Window,
+    current: Buckets,
+    lifetime: Buckets,
+    toolset: Toolset,
+    history: ModelHistory,
+) -> None:
+    """The sections from the head to the compactions."""
+    _head(page, facts, history)
+    _size(page, facts, window)
+    _categories(page, current)
+    if facts.all_compactions or lifetime.content_sum != current.content_sum:
+        page.say(
+            f"Over the session's life {lifetime.content_sum:,} tokens went into its windows "
+            f"(compactions: {len(facts.all_compactions)}); as counted, estimated."
+        )
+    _compactions(page, facts)
+    _tools(page, toolset)
+
+
+def explanations(page: Page, facts: Facts, window: Window, current: Buckets) -> None:
+    """Why each derived number is what it is (`--verbose`)."""
+    page.head("Why")
+    for name, why in window.why.items():
+        page.say(f"{name}: {why}", indent=2)
+    if current.scale is None:
+        page.say("scale: nothing to compare the estimates with", indent=2)
+    else:
+        page.say(
+            f"scale: window {window.size:,} / content {current.content_sum:,} = {current.scale:.3f}; "
+            f"on basis {current.basis} (window from 0.7 to 1.4)",
+            indent=2,
+        )
+    if facts.trimmed:
+        page.say(f"trimmed: the last {facts.trimmed} messages, which are a call of crusts itself", indent=2)
+    if facts.leaf_record_id is not None:
+        page.say("live path: ends where the last last-prompt record says, not at the last message", indent=2)
+
+
+def name_list(names: Iterable[str], shown: int = _NAMES_SHOWN) -> str:
+    """Names in a row, the first of them if there are many."""
+    all_names = [text.clean(name) for name in names]
+    more = f" and {len(all_names) - shown} more" if len(all_names) > shown else ""
+    return ", ".join(all_names[:shown]) + more
+
+
+def bar(percentage: float, wide: int = _BAR) -> str:
+    """A bar of blocks; at least one from one per cent on."""
+    blocks = round(min(100.0, percentage) / 100 * wide)
+    if percentage >= 1:
+        blocks = max(1, blocks)
+    return "█" * blocks + "·" * (wide - blocks)
+
+
+def span(seconds: int | None) -> str:
+    """A duration: 42s, 12m, 3h 5m, 2d 4h."""
+    if seconds is None:
+        return "no time"
+    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
+    if days:
+        return f"{days}d {hours % 24}h"
+    if hours:
+        return f"{hours}h {minutes % 60}m"
+    return f"{minutes}m" if minutes else f"{seconds}s"
+
+
+def _head(page: Page, facts: Facts, history: ModelHistory) -> None:
+    session = facts.session
+    title = f" – {text.clean(session.title)}" if session.title else ""
+    page.head(f"{session.session_id}{title}")
+    switched = ""
+    if history.switches and history.segments[0].model != history.current:
+        switched = f" (switched from {history.segments[0].model})"
+    cut = f", up to message {facts.until:,}" if facts.is_partial else ""
+    page.say(
+        f"{text.clean(session.project)} · {text.clean(history.current)}{text.clean(switched) and switched} · "
+        f"Claude Code {text.clean(session.first_version or 'unknown')} · {session.messages:,} messages{cut} · "
+        f"{len(facts.calls):,} calls · {span(duration_seconds(facts))}"
+    )
+
+
+def _size(page: Page, facts: Facts, window: Window) -> None:
+    page.head("Window")
+    health = console.paint(window.health, COLOURS[window.health], on=page.colour)
+    share = f"{window.usage_percentage:,.1f}%"
+    page.say(
+        f"{window.size:,} of {window.limit:,} tokens, {share}, {health}; {window.free:,} free "
+        f"({window.basis}; limit by signal {window.limit_signal})"
+    )
+    if window.calls_left is None:
+        left = "no prediction without growth"
+    elif window.calls_left == 0:
+        left = "the window is past it"
+    else:
+        left = f"about {window.calls_left:,} calls left at {window.growth:,g} tokens a call"
+    page.say(f"Compaction at {window.trigger:,}: {left} (derived).")
+
+
+def _categories(page: Page, current: Buckets) -> None:
+    page.head("What fills it")
+    with_bars = page.width is None or page.width >= _ROOM_FOR_BARS
+    page.rows(
+        ("", "category", "tokens", "share", *([""] if with_bars else []), "accuracy"),
+        [
+            (
+                *(LETTERS[bucket.category], bucket.category, bucket.tokens, f"{bucket.percentage:.1f}%"),
+                *([bar(bucket.percentage)] if with_bars else []),
+                bucket.accuracy,
+            )
+            for bucket in current.buckets
+        ],
+    )
+    if current.basis == "window":
+        page.say(f"Scaled by {current.scale:.2f} so that they add up to the window.")
+    elif current.scale is not None:
+        page.say(
+            f"As counted: they add up to {current.content_sum:,}, too far from the window "
+            f"(× {current.scale:.2f}) to be scaled to it."
+        )
+
+
+def _compactions(page: Page, facts: Facts) -> None:
+    if not facts.all_compactions:
+        return
+    page.head("Compactions")
+    values = []
+    for one in facts.all_compactions:
+        event = compaction_json(facts, one)
+        how = one.trigger or ("" if one.detection == "marker" else f"inferred by {one.detection}")
+        path = "" if one.on_path else "rewound"
+        values.append(
+            (event["afterIndex"], how, event["tokensBefore"], event["tokensAfter"], event["windowAfter"], path)
+        )
+    page.rows(("message", "trigger", "before", "messages after", "window after", ""), values)
+
+
+def _tools(page: Page, toolset: Toolset) -> None:
+    page.head("Tools")
+    page.say(
+        f"{len(toolset.loaded)} loaded ({toolset.schema_tokens:,} tokens of core schemas), "
+        f"{len(toolset.used)} used, {len(toolset.unused)} never used, "
+        f"{len(toolset.deferred_built_in) + len(toolset.deferred_mcp)} announced only; "
+        f"calls took {toolset.call_tokens:,} and results {toolset.result_tokens:,} tokens (estimated)."
+    )
+    if toolset.used:
+        page.say(f"Used: {name_list(toolset.used)}", indent=2)
+    if toolset.unused:
+        page.say(f"Never used: {name_list(toolset.unused)}", indent=2)
+    if toolset.loaded_deferred:
+        page.say(f"Loaded by ToolSearch: {name_list(toolset.loaded_deferred)}", indent=2)
+    shown = [server for server in toolset.servers if server.calls or server.source != "transcript"]
+    if shown:
+        page.rows(
+            ("MCP server", "configured", "calls", "tokens"),
+            [(server.name, _SOURCES[server.source], server.calls, server.tokens) for server in shown],
+        )
+    others = [server.name for server in toolset.servers if server not in shown]
+    if others:
+        page.say(f"Announced, of no use so far: {name_list(others)}", indent=2)
