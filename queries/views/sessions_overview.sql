@@ -1,7 +1,8 @@
 -- sessions_overview: one row a session. What it shows of its context is its own view, copied history included;
 -- calls and cost are those it owns, so that the rows add up to the bill (D2).
 --   session_id            its id
---   title                 as the user named it, else as Claude Code did, else its last prompt, summary or first prompt
+--   title                 as the user named it, else as Claude Code did, else its last prompt, its summary or its
+--                         first prompt; up to 100 characters
 --   project               path of its project; null = not told
 --   started, last_active  first record and last message of its main thread, ISO 8601 UTC; last_active_ms likewise
 --   messages              messages of its main thread (D7), exact
@@ -13,11 +14,12 @@
 --   version               of Claude Code, the last one
 --   size_bytes            of its transcripts, as last read
 --   gone                  1 = none of its transcripts is on disk any more
+--   has_messages          1 = its main thread has a message
 --   session_key           for joins; differs from store to store
 create view sessions_overview as
 select
   s.session_id,
-  coalesce(
+  substr(replace(replace(coalesce(
     (select m.value from transcripts t join meta_records m on m.transcript_id = t.id and m.key = 'custom-title'
       where t.session_id = s.id and t.kind = 'main' order by t.in_view desc, t.last_ms desc limit 1),
     (select m.value from transcripts t join meta_records m on m.transcript_id = t.id and m.key = 'ai-title'
@@ -32,7 +34,7 @@ select
         join blocks b on b.record_id = r.id
         join texts x on x.block_id = b.id
       where t.session_id = s.id and t.kind = 'main' order by t.in_view desc, r.id limit 1)
-  ) as title,
+  ), char(10), ' '), char(13), ''), 1, 100) as title,
   p.path as project,
   strftime('%Y-%m-%dT%H:%M:%fZ', (
     select min(t.first_ms) from transcripts t where t.session_id = s.id
@@ -71,13 +73,15 @@ select
   (select sum(max(t.size, 0)) from transcripts t where t.session_id = s.id) as size_bytes,
   (select min(t.gone) from transcripts t where t.session_id = s.id) as gone,
   a.last_active_ms,
+  a.has_messages,
   s.id as session_key
 from sessions s
   join (
     select
       session_id,
       coalesce(max(case when kind = 'main' then ifnull(last_message_ms, last_ms) end), max(last_ms))
-        as last_active_ms
+        as last_active_ms,
+      max(kind = 'main' and last_message_ms is not null) as has_messages
     from transcripts group by session_id
   ) a on a.session_id = s.id
   left join projects p on p.id = s.project_id;

@@ -1,0 +1,73 @@
+"""`crusts list`: the sessions in the store, the last active first."""
+
+import re
+from typing import Any
+
+import typer
+
+from crusts_index.cli import options, show
+from crusts_index.render import console, table, text
+from crusts_index.store import query, when
+
+SHOWN = 25
+"""Rows of the table where no limit is given."""
+_KEYS = (
+    *("session", "project", "title", "started", "last_active", "messages", "calls", "model", "version"),
+    *("peak_ctx", "compactions", "size_bytes", "gone"),
+)
+_COLUMNS = ("session", "age", "project", "title", "msgs", "calls", "peak", "cuts", "model")
+
+
+def list_(
+    context: typer.Context,
+    limit: options.Limit = None,
+    format: options.RowFormat = options.Format.TABLE,
+) -> None:
+    """Sessions, the last active first: 25 in a table, else all, unless --limit says how many."""
+    settings = options.settings(context)
+    form = show.form_of(settings, format)
+    if form is options.Format.TABLE:
+        limit = limit or SHOWN
+    with show.opened(settings) as store:
+        found = query.dicts(query.run(store, "list", project=settings.project, limit=limit))
+    rows = [{key: row[key] for key in _KEYS} | {"gone": bool(row["gone"])} for row in found]
+    if form is options.Format.JSON:
+        show.document({"sessions": rows})
+    elif form is options.Format.CSV:
+        show.rows(_KEYS, [list(row.values()) for row in rows], form)
+    elif not found:
+        console.put("No sessions yet: `crusts index` reads the transcripts.")
+    else:
+        _print(found)
+
+
+def _print(found: list[dict[str, Any]]) -> None:
+    now = when.now_ms()
+    values = [_cells(row, now) for row in found]
+    forms = {"peak": text.tokens}
+    console.put(table.table(_COLUMNS, values, console.table_width(), forms))
+    more = found[0]["in_all"] - len(found)
+    if more:
+        console.put(f"+ {more:,} more: --limit N shows N")
+    console.put("peak: most context tokens of a call, exact; cuts: compactions; * gone from disk.")
+
+
+def _cells(row: dict[str, Any], now: int) -> tuple[object, ...]:
+    active = row["last_active_ms"]
+    project = row["project"] and row["project"].rstrip("/\\").replace("\\", "/").rpartition("/")[2]
+    return (
+        text.clean(row["session"])[:8] + ("*" if row["gone"] else ""),
+        text.age(None if active is None else max(0, now - active)),
+        project or row["project"],
+        row["title"],
+        row["messages"],
+        row["calls"],
+        row["peak_ctx"],
+        row["compactions"],
+        row["model"] and short_model(row["model"]),
+    )
+
+
+def short_model(model: str) -> str:
+    """A model's name without what all of them share: `claude-opus-4-5-20251101` is `opus-4-5`."""
+    return re.sub(r"-20\d{6}$", "", model.removeprefix("claude-")) or model

@@ -1,0 +1,142 @@
+"""`crusts sql`: ask the store in SQL; it only reads, and what it reads is documented by --schema."""
+
+import sys
+import textwrap
+from typing import Annotated
+
+import typer
+
+from crusts_index.cli import options, show
+from crusts_index.errors import CrustsError, WrongUsage
+from crusts_index.render import console, text
+from crusts_index.store import guard, query
+
+Statement = Annotated[
+    str | None, typer.Argument(metavar="[SQL]", help="One statement that reads; - or none: from stdin.")
+]
+Seconds = Annotated[float, typer.Option("--seconds", min=0.001, metavar="N", help="Longest time it may take.")]
+Rows = Annotated[int, typer.Option("--limit", min=1, metavar="N", help="Most rows to show.")]
+Report = Annotated[str | None, typer.Option("--report", metavar="NAME", help="Print the SQL of a report.")]
+Schema = Annotated[bool, typer.Option("--schema", help="Say what the tables and views hold.")]
+
+
+def sql(
+    context: typer.Context,
+    statement: Statement = None,
+    report: Report = None,
+    schema: Schema = False,
+    format: options.RowFormat = options.Format.TABLE,
+    seconds: Seconds = 10.0,
+    limit: Rows = 1000,
+) -> None:
+    """Ask the store in SQL, read-only. Views such as sessions_overview and calls are meant to be read.
+
+    Parameters (:since) of a report's SQL are null, which means no filter.
+    """
+    settings = options.settings(context)
+    form = show.form_of(settings, format)
+    if report is not None:
+        console.put(report_sql(report))
+        return
+    if schema:
+        if form is options.Format.JSON:
+            show.document(schema_document())
+        else:
+            console.put(schema_text(console.table_width() or 100))
+        return
+    asked = _statement(statement)
+    with show.opened(settings) as store:
+        found, is_cut = guard.run(store, asked, seconds=seconds, limit=limit)
+    rows = [[_plain(value) for value in row] for row in found.rows]
+    if form is options.Format.JSON:
+        show.document({"columns": found.columns, "rows": rows})
+    else:
+        show.rows(found.columns, rows, form)
+    if is_cut:
+        console.note(f"only the first {limit:,} rows: --limit shows more")
+
+
+def _statement(given: str | None) -> str:
+    if given is None and console.is_terminal(sys.stdin):
+        raise WrongUsage("no statement: give one, or --report NAME, or --schema")
+    asked = sys.stdin.read() if given in (None, "-") else given
+    if not asked or not asked.strip():
+        raise WrongUsage("the statement is empty")
+    return asked
+
+
+def _plain(value: object) -> object:
+    """What SQLite gives, with bytes as hexadecimal digits: 16 of them as a uuid."""
+    if not isinstance(value, bytes):
+        return value
+    digits = value.hex()
+    if len(value) != 16:
+        return digits
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
+def report_sql(name: str) -> str:
+    """The files of queries/ that make up a report: of its name, or beginning with it and an underscore."""
+    found = [one for one in query.names() if one == name or one.startswith(f"{name}_")]
+    views = dict(query.view_scripts())
+    texts = [query.sql(one) for one in found] or ([views[name]] if name in views else [])
+    if not texts:
+        raise CrustsError(f"no report named {text.clean(name)}: there are {', '.join(query.names())}")
+    return "\n".join(texts)
+
+
+def schema_document() -> dict[str, object]:
+    """Tables and their columns with what they hold, and views with the comments at their heads."""
+    from crusts_index.store.schema import metadata  # SQLAlchemy, for nothing but this
+
+    tables = [
+        {
+            "name": one.name,
+            "columns": [{"name": column.name, "type": str(column.type), "doc": column.doc} for column in one.columns],
+        }
+        for one in metadata.sorted_tables
+    ]
+    return {"views": [{"name": name, "doc": head(script)} for name, script in query.view_scripts()], "tables": tables}
+
+
+def head(script: str) -> str:
+    """The comment at the head of an SQL file, without its dashes."""
+    lines = []
+    for line in script.splitlines():
+        if not line.startswith("--"):
+            break
+        lines.append(line[2:].removeprefix(" "))
+    return "\n".join(lines)
+
+
+def schema_text(width: int) -> str:
+    """The same for people."""
+    from crusts_index.store.schema import metadata
+
+    parts = ["VIEWS, to be read\n"]
+    for _, script in query.view_scripts():
+        parts.append("\n".join(_wrapped(line, width) for line in _joined(head(script))) + "\n")
+    parts.append("TABLES, as the reports use them\n")
+    for one in metadata.sorted_tables:
+        lines = (_wrapped(f"  {column.name:<22} {column.doc or ''}", width, 25) for column in one.columns)
+        parts.append("\n".join([one.name, *lines]) + "\n")
+    return "\n".join(parts)
+
+
+def _joined(doc: str) -> list[str]:
+    """The lines of a comment, each with those that go on from it: prose, and what stands far to the right."""
+    lines: list[str] = []
+    for line in doc.splitlines():
+        deep = line.startswith(" " * 12)
+        if lines and (deep or not (line.startswith("  ") or lines[-1].startswith("  "))):
+            lines[-1] += " " + line.strip()
+        else:
+            lines.append(line)
+    return lines
+
+
+def _wrapped(line: str, width: int, margin: int = 24) -> str:
+    indent = " " * (margin if line.startswith("  ") else 0)
+    return textwrap.fill(
+        line, width, subsequent_indent=indent, drop_whitespace=True, break_on_hyphens=False, replace_whitespace=False
+    )
