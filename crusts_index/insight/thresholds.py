@@ -1,0 +1,51 @@
+"""The thresholds of waste, as config.json has them; what makes no sense there gives way to the default."""
+
+from __future__ import annotations
+
+from crusts_index.insight.tuples import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Thresholds(NamedTuple):
+    """When something counts as waste: messages, tokens, a share of one, messages, tokens."""
+
+    stale_read: float = 15
+    oversized_system: float = 1_500
+    cache_overhead: float = 0.6
+    resolution_lookback: float = 10
+    claude_md_oversized: float = 1_500
+
+
+CONFIG_KEYS = {
+    "stale_read": "staleReadThreshold",
+    "oversized_system": "oversizedSystemThreshold",
+    "cache_overhead": "cacheOverheadThreshold",
+    "resolution_lookback": "resolutionLookback",
+    "claude_md_oversized": "claudeMdOversizedThreshold",
+}
+"""Their names in the `wasteThresholds` of config.json."""
+
+
+def thresholds_of(config: Mapping[str, object]) -> Thresholds:
+    """The thresholds that hold: each a finite number above 0, else the default."""
+    given = config.get("wasteThresholds")
+    if not isinstance(given, dict):
+        return Thresholds()
+    usable = {field: given[key] for field, key in CONFIG_KEYS.items() if _is_usable(given.get(key))}
+    return Thresholds()._replace(**usable)
+
+
+def overrides_of(thresholds: Thresholds) -> list[str]:
+    """What differs from the defaults, in words: `staleReadThreshold 30 (default 15)`."""
+    return [
+        f"{CONFIG_KEYS[field]} {value:g} (default {default:g})"
+        for field, value, default in zip(CONFIG_KEYS, thresholds, Thresholds(), strict=True)
+        if value != default
+    ]
+
+
+def _is_usable(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 2**53
