@@ -7,6 +7,7 @@ from crusts_index.insight.consumers import CONSUMERS, consumers_of
 from crusts_index.insight.focus import PLAIN, compact_focus
 from crusts_index.insight.mentions import short_name
 from crusts_index.insight.thresholds import Thresholds
+from crusts_index.insight.toolset import toolset_of
 from crusts_index.insight.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -113,29 +114,13 @@ def _consumers(facts: Facts, window: Window, waste: Sequence[WasteItem]) -> list
 
 
 def _servers(facts: Facts) -> list[Recommendation]:
-    configured = configured_servers(facts)
-    if not configured:
-        return []
-    used = {use.server for use in facts.tool_uses if use.server}
-    unused = [name for name in configured if name not in used]
+    configured = [one for one in toolset_of(facts).servers if one.source != "transcript"]
+    unused = [one.name for one in configured if one.unused]
     if not unused:
         return []
-    called = ", ".join(name for name in configured if name in used) or "none"
+    called = ", ".join(one.name for one in configured if not one.unused) or "none"
     action = f"consider switching off MCP servers not used here: {', '.join(unused)}"
     return [Recommendation(5, action, 0, f"used in this session: {called}; listings and loaded schemas cost tokens")]
-
-
-def configured_servers(facts: Facts) -> list[str]:
-    """The MCP servers configured around the session's project and not switched off, in name order (D11)."""
-    names: set[str] = set()
-    off: set[str] = set()
-    for one in facts.surroundings:
-        if one.kind == "mcp":
-            off.update(name for name in one.detail.get("disabled", ()) if isinstance(name, str))
-            for server in one.detail.get("servers", ()):
-                if isinstance(server, dict) and isinstance(server.get("name"), str):
-                    (off if server.get("disabled") else names).add(server["name"])
-    return sorted(names - off)
 
 
 def _claude_md(window: Window, thresholds: Thresholds) -> list[Recommendation]:
