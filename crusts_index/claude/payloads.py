@@ -1,6 +1,6 @@
 """What Claude Code writes to the standard input of hooks and status lines, read without ever failing."""
 
-import json
+from crusts_index.jsontext import loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # `typing` stays off the quick paths
@@ -136,7 +136,7 @@ def _read_object(data: bytes) -> "dict[str, Any] | None":
     if not data or len(data) > MAX_BYTES:
         return None
     try:
-        value = json.loads(data.decode("utf-8", "replace").removeprefix("\ufeff"))
+        value = loads(data.decode("utf-8", "replace").removeprefix("\ufeff"))
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

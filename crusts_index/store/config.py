@@ -4,6 +4,7 @@ import os
 import sys
 
 from crusts_index.errors import CrustsError
+from crusts_index.jsontext import loads
 
 Config = dict[str, object]
 
@@ -57,10 +58,8 @@ def write_config(home: str, changes: Config) -> None:
 
 
 def _decode(content: bytes) -> Config | None:
-    import json  # here, because most homes have no config.json and then need no json
-
     try:
-        config = json.loads(content.decode("utf-8-sig"))
+        config = loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError):
         return None
     return config if isinstance(config, dict) else None
