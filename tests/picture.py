@@ -7,17 +7,20 @@ assert picture(db) == picture(other), differences(db, other)
 
 from __future__ import annotations
 
+import importlib
 import os
+import pkgutil
 import shutil
 import sqlite3
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import crusts_index.index
 from crusts_index.index.run import Options, Summary, index_files, index_roots
 from crusts_index.store.open import open_store
 from crusts_index.store.upgrade import ensure
@@ -151,6 +154,31 @@ def assert_sound(db: Path) -> None:
     with closing(sqlite3.connect(db)) as store:
         assert [("ok",)] == store.execute("pragma integrity_check").fetchall()
         assert [] == store.execute("pragma foreign_key_check").fetchall()
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A folder for one example, gone behind it."""
+    with tempfile.TemporaryDirectory(prefix="crusts-") as name:
+        yield Path(name)
+
+
+@contextmanager
+def small_stretches(size: int) -> Iterator[None]:
+    """Stretches and transactions of `size` bytes, so that small transcripts have many."""
+    before: list[tuple[Any, str, int]] = []
+    for info in pkgutil.iter_modules(crusts_index.index.__path__, "crusts_index.index."):
+        module = importlib.import_module(info.name)
+        for name in ("STRETCH_BYTES", "GROUP_BYTES"):
+            if hasattr(module, name):
+                before.append((module, name, getattr(module, name)))
+                setattr(module, name, size)
+    assert {"STRETCH_BYTES", "GROUP_BYTES"} == {name for _, name, _ in before}
+    try:
+        yield
+    finally:
+        for module, name, value in before:
+            setattr(module, name, value)
 
 
 class _Names:

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import OMIT, ClaudeFolder, Transcript, dumps, text_block, usage
-from tests.picture import ask, one, read
+from tests.picture import ask, one, read, scratch
 from tests.profiles import examples
-from tests.test_law import scratch
 
 OTHER = "5e551001-0000-4000-8000-000000000002"
 THIRD = "5e551001-0000-4000-8000-000000000003"
@@ -51,11 +50,11 @@ def test_lines_of_one_response_are_one_call(folder: ClaudeFolder, t: Transcript)
 
 def test_usage_is_that_of_the_last_record_whole(folder: ClaudeFolder, t: Transcript) -> None:
     """A later line with smaller or missing numbers wins as it is: no field is taken from an earlier one."""
-    assistant(t, usage(5, 100, 900, 70, write_1h=40, service_tier="priority"), "req_a", "msg_a")
+    assistant(t, usage(5, 100, 900, 70, write_1h=40, speed="fast"), "req_a", "msg_a")
     assistant(t, {"input_tokens": 4, "output_tokens": 60}, "req_a", "msg_a")
     db = read(folder, t)
     assert [(4, 0, 0, 60)] == ask(db, CALLS)
-    assert (0, None) == one(db, "select cache_write_1h_tokens, service_tier from api_calls")
+    assert (0, None) == one(db, "select cache_write_1h_tokens, speed from api_calls")
 
 
 def test_a_call_stands_where_its_first_line_stands_and_ends_with_its_last(

@@ -1,31 +1,17 @@
-"""The law of the index (D4): however a folder came about and was read, the store says what one clean run says."""
+"""The law of the index (D4): however a folder came about, the store says what one clean run says."""
 
 from __future__ import annotations
 
-import importlib
 import os
-import pkgutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import crusts_index.index
 from tests.builders import ClaudeFolder, Transcript
-from tests.picture import assert_same, assert_sound, index, index_named, new_store, picture
+from tests.picture import assert_same, assert_sound, index, index_named, new_store, picture, scratch, small_stretches
 from tests.profiles import examples
 from tests.strategies import Step, folders, histories, write_folder, write_step
-
-
-@contextmanager
-def scratch() -> Iterator[Path]:
-    """A folder for one example, gone behind it."""
-    with tempfile.TemporaryDirectory(prefix="crusts-law-") as name:
-        yield Path(name)
 
 
 def touch_all(config: Path, order: int) -> None:
@@ -42,24 +28,6 @@ def assert_as_clean(db: Path, config: Path, order: int = 0) -> None:
     clean = new_store(db.parent, "clean.db")
     index(clean, config)
     assert_same(picture(db), picture(clean))
-
-
-@contextmanager
-def small_stretches(size: int) -> Iterator[None]:
-    """Stretches and transactions of `size` bytes, so that small transcripts have many."""
-    patch = pytest.MonkeyPatch()
-    found = set()
-    for info in pkgutil.iter_modules(crusts_index.index.__path__, "crusts_index.index."):
-        module = importlib.import_module(info.name)
-        for name in ("STRETCH_BYTES", "GROUP_BYTES"):
-            if hasattr(module, name):
-                patch.setattr(module, name, size)
-                found.add(name)
-    assert {"STRETCH_BYTES", "GROUP_BYTES"} == found
-    try:
-        yield
-    finally:
-        patch.undo()
 
 
 @examples(220)

@@ -16,11 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import OMIT, ClaudeFolder, Transcript, usage
-from tests.picture import ask, assert_same, assert_sound, index, index_named, new_store, one, picture, read
+from tests.picture import ask, assert_same, assert_sound, index, index_named, new_store, one, picture, read, scratch
 from tests.profiles import examples
 from tests.program import ROOT, folder_for_all
 from tests.strategies import folders, write_folder
-from tests.test_law import scratch
 
 OTHER = "5e551001-0000-4000-8000-000000000002"
 TOTALS = "select count(*), sum(input_tokens), sum(output_tokens), sum(retained) from api_calls"
