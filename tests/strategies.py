@@ -323,7 +323,7 @@ def damages(draw: st.DrawFn, lines: list[bytes]) -> list[bytes]:
     for _ in range(draw(st.integers(0, 3)) if lines else 0):
         place = draw(st.integers(0, len(lines) - 1))
         lines[place] = DAMAGES[draw(st.sampled_from(sorted(DAMAGES)))](lines[place])
-    if lines and draw(st.booleans()):
+    if lines and lines[-1] and draw(st.booleans()):
         lines[-1] = lines[-1][: -draw(st.integers(1, min(40, len(lines[-1]))))]
     return lines
 
