@@ -46,7 +46,8 @@ def infer_compactions(
         start = start or next((row for row in on_path if row[1] >= after.id), None)
         if start is not None:
             found.append(_make(part, start, before, "heuristic", None))
-    return sorted(found)
+    found.sort(key=lambda one: one.id)
+    return [one._replace(epoch=place) for place, one in enumerate(found, 1)]
 
 
 def _make(

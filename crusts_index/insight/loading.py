@@ -159,9 +159,7 @@ class _Assembly:
             )
         last = heads[len(self._parts) - 1] if self._parts else heads[-1]
         project: str = heads[0][2]
-        versions = [
-            version for head in heads[: len(self._parts)] for version in (head[7], head[8]) if version
-        ]
+        versions = [version for head in heads[: len(self._parts)] for version in (head[7], head[8]) if version]
         last_part = self._parts[-1] if self._parts else None
         return Session(
             session_id=self._session_id,
@@ -204,9 +202,7 @@ class _Assembly:
                 )
         return calls
 
-    def _place_calls(
-        self, calls: list[Call], live: Compaction | None, inferred: list[Compaction]
-    ) -> list[Call]:
+    def _place_calls(self, calls: list[Call], live: Compaction | None, inferred: list[Compaction]) -> list[Call]:
         if inferred and live is not None:
             starts = [one.id for one in inferred]
             return [
@@ -234,6 +230,7 @@ class _Assembly:
         emptied = {one.tool_use_row for one in self._removals if one.on_path and one.tool_use_row}
         starts = [one.id for one in inferred]
         blocks: list[Block] = []
+        answered: set[int] = set()  # a second result of one tool use is a replay of the first
         for part, block_rows in rows:
             base, calls_base, branch_of, epoch_of = part.base, part.calls_base, part.branch, part.epoch
             for row in block_rows:
@@ -245,12 +242,10 @@ class _Assembly:
                     inside = epoch == len(starts)
                 else:
                     inside = on_path and epoch == leaf_epoch
-                in_window = (
-                    (inside or record_id in preserved)
-                    and record_id not in out
-                    and not (use_row in emptied and row[4] == "tool_result")
-                    and row[14] != "prompt_snapshot"
-                )
+                in_window = (inside or record_id in preserved) and record_id not in out and row[14] != "prompt_snapshot"
+                if in_window and row[4] == "tool_result":
+                    in_window = use_row not in emptied and use_row not in answered
+                    answered.add(use_row)
                 use = uses.get(use_row) if use_row is not None else None
                 blocks.append(
                     Block._make(
@@ -275,9 +270,7 @@ class _Assembly:
         for part, block_rows in rows:
             for row in part.boundaries():
                 branch, epoch = part.branch(row[11]), part.epoch(row[10])
-                after = [
-                    block for block in block_rows if block[0] > row[0] and part.epoch(block[11]) == epoch
-                ]
+                after = [block for block in block_rows if block[0] > row[0] and part.epoch(block[11]) == epoch]
                 summary = next((block for block in after if block[16]), None)
                 preserved = _names(row[8])
                 found.append(
@@ -377,9 +370,7 @@ def _name_last_prompt(blocks: list[Block]) -> list[Block]:
     if last is None:
         return blocks
     return [
-        block._replace(category="user")
-        if block.record_id == last and block.category == "conversation"
-        else block
+        block._replace(category="user") if block.record_id == last and block.category == "conversation" else block
         for block in blocks
     ]
 

@@ -108,7 +108,7 @@ def history_json(history: ModelHistory) -> Json:
                 "cacheReadTokens": one.cache_read_tokens,
                 "firstSeenAt": timestamp(one.first_seen_ms),
                 "lastSeenAt": timestamp(one.last_seen_ms),
-                "cost_usd": None if one.cost_usd is None else round(one.cost_usd, 6),
+                "costUsd": None if one.cost_usd is None else round(one.cost_usd, 6),
             }
             for one in history.segments
         ],
@@ -125,7 +125,7 @@ def compaction_json(facts: Facts, one: Compaction) -> Json:
     the call that followed.
     """
     after = next(
-        (call for call in facts.calls if call.epoch == one.epoch and call.branch == one.branch and call.id > one.id),
+        (call for call in facts.calls if call.epoch == one.epoch and call.branch == one.branch and call.id >= one.id),
         None,
     )
     kept = one.post_tokens if one.post_tokens is not None else after.context_tokens if after else None

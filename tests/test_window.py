@@ -1,0 +1,379 @@
+"""The window's size, limit, trigger and prediction, and the categories reconciled to it (D10 to D12)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from crusts_index.insight.buckets import Buckets
+from crusts_index.insight.diff import difference
+from crusts_index.insight.facts import CATEGORIES
+from crusts_index.insight.limit import WindowSettings
+from crusts_index.insight.messages import fair_sample, messages_of
+from crusts_index.insight.window import health_of
+from tests.analysed import Analysed, analysed
+from tests.builders import SESSION, ClaudeFolder, Transcript, image_block, thinking_block, usage
+from tests.picture import ask, index, new_store, scratch
+from tests.profiles import examples
+from tests.strategies import folders, transcripts, write_folder
+
+CORPUS = Path("/work/shared/corpus")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> ClaudeFolder:
+    """An empty config folder."""
+    return ClaudeFolder(tmp_path)
+
+
+def grown(t: Transcript, *contexts: int, **options: Any) -> None:
+    """A prompt and an answer for each context size."""
+    for place, context in enumerate(contexts):
+        t.prompt(f"prompt {place}")
+        t.response("done", context=context, **options)
+
+
+def numbers(value: object) -> Iterator[float]:
+    """Every number in a JSON value."""
+    if isinstance(value, dict):
+        for one in value.values():
+            yield from numbers(one)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from numbers(one)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield value
+
+
+def assert_sums(buckets: Buckets, size: int) -> None:
+    """On basis window the buckets are the window; the percentages are of the sum."""
+    assert list(CATEGORIES) == [bucket.category for bucket in buckets.buckets]
+    assert buckets.content_sum == sum(bucket.content_tokens for bucket in buckets.buckets)
+    if buckets.basis == "window":
+        assert size == buckets.total
+        assert buckets.scale is not None
+        assert 0.7 <= buckets.scale <= 1.4
+    else:
+        assert buckets.content_sum == buckets.total
+    if buckets.total:
+        assert math.isclose(100, sum(bucket.percentage for bucket in buckets.buckets))
+    for bucket in buckets.buckets:
+        assert bucket.tokens >= 0
+        assert bucket.accuracy in ("exact", "derived", "estimated")
+
+
+def assert_invariants(found: Analysed) -> None:
+    """What holds for every session, whatever is in it."""
+    window, facts = found.window, found.facts
+    assert_sums(found.buckets, window.size)
+    assert_sums(found.lifetime, window.size)
+    assert window.free >= 0
+    assert window.free in (0, window.limit - window.size)
+    assert math.isclose(window.usage_percentage, window.size / window.limit * 100)
+    assert health_of(window.usage_percentage) == window.health
+    assert window.calls_left is None or window.calls_left >= 0
+    assert (window.calls_left == 0) == (
+        window.size >= window.trigger or (window.growth or 0) > window.trigger - window.size
+    )
+    if window.call is not None and window.basis == "exact":
+        assert window.call.context_tokens + window.call.output_tokens == window.size
+    assert all(math.isfinite(number) for number in numbers(found.json()))
+    assert all(number >= 0 for number in numbers(found.json()["breakdown"]["currentContext"]))
+    assert all(block.on_path or facts.live_from for block in facts.blocks if block.in_window)
+    messages = messages_of(facts)
+    assert sorted({block.message for block in facts.blocks}) == [message.number for message in messages]
+    assert sum(block.tokens for block in facts.blocks) == sum(message.tokens for message in messages)
+
+
+@examples(150)
+@given(folders(damaged=False))
+def test_what_holds_for_every_session(files: dict[str, bytes]) -> None:
+    """Sums, bounds and labels hold for every session of a random folder."""
+    with scratch() as base:
+        write_folder(base / "claude", files)
+        db = new_store(base)
+        index(db, base / "claude")
+        for (session,) in ask(db, "select session_id from sessions"):
+            assert_invariants(Analysed(db, session))
+
+
+@pytest.mark.skipif(not CORPUS.is_dir(), reason="needs the collected transcripts")
+def test_what_holds_for_every_real_session(tmp_path: Path) -> None:
+    """The same over real transcripts, whole and cut in the middle."""
+    db = new_store(tmp_path)
+    index(db, CORPUS)
+    for (session,) in ask(db, "select session_id from sessions order by 1"):
+        found = Analysed(db, session)
+        assert_invariants(found)
+        if found.facts.session.messages > 1:
+            assert_invariants(Analysed(db, session, until=(found.facts.session.messages + 1) // 2))
+
+
+@examples(60)
+@given(transcripts(odd=False, session=SESSION))
+def test_differences_add_up(transcript: Transcript) -> None:
+    """From the first message to the last, the steps' differences add up to the whole's, on one basis."""
+    with scratch() as base:
+        folder = ClaudeFolder(base)
+        transcript.write(folder.project_folder(transcript.cwd) / f"{SESSION}.jsonl")
+        db = new_store(base)
+        index(db, folder.config)
+        count = Analysed(db, trim=False).facts.session.messages
+        states = [Analysed(db, until=number).buckets for number in range(1, count + 1)]
+        for before, after in pairwise(states):
+            found = difference(before, after)
+            assert found.total.delta == sum(change.delta for change in found.categories)
+        if states and len({state.basis for state in states}) == 1:
+            whole = difference(states[0], states[-1])
+            steps = [difference(a, b).total.delta for a, b in pairwise(states)]
+            assert whole.total.delta == sum(steps)
+
+
+def test_the_window_is_the_last_calls_context_and_output(folder: ClaudeFolder) -> None:
+    """Input, cache read and cache write of the last call, and its output: exact (D10)."""
+    t = folder.main()
+    t.prompt("go")
+    t.response("a", usage=usage(input=10, write=2_000, read=30_000, output=400))
+    found = analysed(folder, t).window
+    assert (10 + 2_000 + 30_000 + 400, "exact") == (found.size, found.basis)
+
+
+def test_a_placeholder_output_makes_the_size_derived(folder: ClaudeFolder) -> None:
+    """Where the output logged is less than half of what was said, the answer is estimated."""
+    t = folder.main()
+    t.prompt("go")
+    t.response("word " * 400, context=20_000, output=1)
+    found = analysed(folder, t).window
+    assert (20_000 + 500, "derived") == (found.size, found.basis)
+
+
+def test_calls_without_tokens_do_not_count(folder: ClaudeFolder) -> None:
+    """Synthetic rows and calls of no tokens are no state of the window."""
+    t = folder.main()
+    grown(t, 20_000)
+    t.synthetic()
+    t.response("nothing", context=0, output=0)
+    assert 20_020 == analysed(folder, t).window.size
+
+
+@pytest.mark.parametrize(
+    ("model", "contexts", "settings", "limit", "signal"),
+    [
+        ("claude-opus-4-8", (20_000,), WindowSettings(), 200_000, "default"),
+        ("claude-opus-5", (20_000,), WindowSettings(), 1_000_000, "native"),
+        ("claude-opus-4-8", (200_001,), WindowSettings(), 1_000_000, "usage"),
+        ("claude-opus-4-8[1m]", (20_000,), WindowSettings(), 1_000_000, "model-id"),
+        ("claude-opus-4-8", (20_000,), WindowSettings(settings_models=("opus[1m]",)), 1_000_000, "settings"),
+        ("claude-opus-4-8", (20_000,), WindowSettings(settings_models=("sonnet[1m]",)), 200_000, "default"),
+        ("claude-opus-5", (20_000,), WindowSettings({"opus-5": 300_000}), 300_000, "config"),
+        (
+            "claude-opus-5",
+            (20_000,),
+            WindowSettings({"opus-5": 300_000}, payload_window=500_000),
+            500_000,
+            "payload",
+        ),
+        ("claude-opus-4-8", (20_000,), WindowSettings(payload_model="claude-opus-4-8[1m]"), 1_000_000, "model-id"),
+        ("claude-opus-4-8", (250_000,), WindowSettings({"opus": 200_000}), 1_000_000, "usage"),
+        ("claude-opus-5", (20_000,), WindowSettings(env={"CLAUDE_CODE_DISABLE_1M_CONTEXT": "1"}), 200_000, "default"),
+    ],
+)
+def test_the_first_signal_that_speaks_gives_the_limit(
+    folder: ClaudeFolder,
+    model: str,
+    contexts: tuple[int, ...],
+    settings: WindowSettings,
+    limit: int,
+    signal: str,
+) -> None:
+    """The signals in their order; a call larger than the limit lifts it to the next known size (D10)."""
+    t = folder.main(model=model)
+    grown(t, *contexts)
+    found = analysed(folder, t, settings=settings).window
+    assert (limit, signal) == (found.limit, found.limit_signal)
+
+
+REPORT = """<local-command-stdout>## Context Usage
+**Model:** claude-opus-4-8
+**Tokens:** 21.3k / 500k (4%)
+
+### Estimated usage by category
+| Category | Tokens | Percentage |
+|---|---|---|
+| System prompt | 3.1k | 0.6% |
+| System tools | 12.5k | 2.5% |
+| Messages | 5.7k | 1.1% |
+</local-command-stdout>"""
+
+
+def test_a_context_report_outranks_the_models_id(folder: ClaudeFolder) -> None:
+    """The last /context of the session names the window, and what the core schemas cost (D10, D11)."""
+    t = folder.main(model="claude-opus-4-8[1m]")
+    grown(t, 25_000)
+    t.prompt(REPORT)
+    found = analysed(folder, t).window
+    assert (500_000, "context-command") == (found.limit, found.limit_signal)
+    assert 12_500 == found.fixed_context.schema_tokens
+
+
+def test_an_automatic_compaction_disproves_the_native_window(folder: ClaudeFolder) -> None:
+    """Compacted by itself at 167,000, a window is not of 1,000,000."""
+    t = folder.main(model="claude-sonnet-5")
+    grown(t, 167_000)
+    t.boundary("auto", 167_400, 3_000)
+    t.summary()
+    grown(t, 24_000)
+    assert 200_000 == analysed(folder, t).window.limit
+
+
+@pytest.mark.parametrize(
+    ("settings", "trigger"),
+    [
+        (WindowSettings(), 167_000),
+        (WindowSettings(autocompact_buffer=20_000), 180_000),
+        (WindowSettings(env={"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "120000"}), 87_000),
+        (WindowSettings(env={"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "0.8"}), 160_000),
+        (WindowSettings(env={"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "60"}), 120_000),
+        (WindowSettings(env={"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "many"}), 167_000),
+        (WindowSettings({"opus": 20_000}), 20_000),
+    ],
+)
+def test_the_trigger_follows_buffer_and_environment(
+    folder: ClaudeFolder, settings: WindowSettings, trigger: int
+) -> None:
+    """Limit − 33,000, or what the settings say instead (D10)."""
+    t = folder.main()
+    grown(t, 10_000)
+    assert trigger == analysed(folder, t, settings=settings).window.trigger
+
+
+def test_calls_left_go_by_the_median_growth(folder: ClaudeFolder) -> None:
+    """(trigger − window) / median of the last 20 deltas behind the boundary, rounded down (D10)."""
+    t = folder.main()
+    grown(t, 20_000, 21_000, 22_500, 25_000)
+    found = analysed(folder, t).window
+    assert 1_500 == found.growth
+    assert (167_000 - 25_020) // 1_500 == found.calls_left
+
+
+def test_few_calls_behind_a_boundary_take_the_sessions_median(folder: ClaudeFolder) -> None:
+    """Fewer than three deltas in the window: those of the whole path."""
+    t = folder.main()
+    grown(t, 100_000, 101_000, 102_000, 103_000)
+    t.boundary(post=3_000)
+    t.summary()
+    grown(t, 25_000, 30_000)
+    assert 1_000 == analysed(folder, t).window.growth
+
+
+def test_no_growth_no_prediction_and_past_the_trigger_nothing_is_left(folder: ClaudeFolder) -> None:
+    """A window that does not grow has no end in sight; one past the trigger has 0 calls left."""
+    t = folder.main()
+    grown(t, 20_000, 20_000)
+    assert analysed(folder, t).window.calls_left is None
+    grown(t, 170_000)
+    assert 0 == analysed(folder, t).window.calls_left
+
+
+@pytest.mark.parametrize(
+    ("percentage", "health"),
+    [(0, "healthy"), (49.99, "healthy"), (50, "warming"), (70, "hot"), (85, "critical"), (130, "critical")],
+)
+def test_health_by_percentage(percentage: float, health: str) -> None:
+    """healthy < 50 <= warming < 70 <= hot < 85 <= critical."""
+    assert health == health_of(percentage)
+
+
+def test_fixed_context_is_what_the_first_call_carried_beyond_its_messages(folder: ClaudeFolder) -> None:
+    """First call less the messages before it; core schemas by version are tools, the rest system (D11)."""
+    t = folder.main(version="2.1.220")
+    t.prompt("x" * 400)
+    t.response("ok", context=30_000)
+    found = analysed(folder, t)
+    fixed = found.window.fixed_context
+    assert (30_000 - 100, 20_500, 9_400) == (fixed.tokens, fixed.schema_tokens, fixed.internal_tokens)
+    assert "window" == found.buckets.basis
+
+
+def test_a_fixed_context_too_small_for_its_parts_is_one_number(folder: ClaudeFolder) -> None:
+    """Where the core schemas do not fit, nothing is divided; below 1,000 nothing is derived (D11)."""
+    t = folder.main(version="2.1.220")
+    grown(t, 5_000)
+    fixed = analysed(folder, t).window.fixed_context
+    assert (4_998, 0, None) == (fixed.tokens, fixed.schema_tokens, fixed.internal_tokens)
+    assert {"system": 4_998, "tools": 0, "state": 0} == fixed.by_category
+    small = folder.main(session="5e551001-0000-4000-8000-000000000003")
+    grown(small, 900)
+    found = analysed(folder, small, session=small.session)
+    assert found.window.fixed_context.tokens is None
+
+
+def test_a_first_call_that_carried_history_is_no_fixed_context(folder: ClaudeFolder) -> None:
+    """A call right after a compaction bounds the fixed context: what it left behind was no fixed part."""
+    t = folder.main()
+    grown(t, 150_000)
+    t.boundary(pre=150_100, post=500)
+    t.summary("x" * 2_000)
+    t.response("on we go", context=40_500)
+    assert 40_000 == analysed(folder, t).window.fixed_context.tokens
+
+
+def test_buckets_far_from_the_window_stay_as_counted(folder: ClaudeFolder) -> None:
+    """Outside 0.7 to 1.4 the estimates are shown as they are, not bent to the window (D12)."""
+    t = folder.main()
+    grown(t, 20_000, 60_000)
+    found = analysed(folder, t).buckets
+    assert "content" == found.basis
+    assert found.scale is not None
+    assert found.scale > 1.4
+
+
+def test_deferred_schemas_are_charged_once_where_they_were_loaded(folder: ClaudeFolder) -> None:
+    """1,000 a built-in tool, 330 an MCP tool, each once, in the category tools (D8)."""
+    t = folder.main()
+    t.prompt("find")
+    loaded = [{"type": "tool_reference", "tool_name": name} for name in ("WebFetch", "mcp__tracker__search")]
+    t.call("ToolSearch", {"query": "web"}, loaded, context=30_000)
+    t.call("ToolSearch", {"query": "web again"}, loaded, context=31_400)
+    assert 1_330 == analysed(folder, t).buckets.contents.loaded_tokens
+
+
+def test_framing_is_the_median_of_what_growth_shows(folder: ClaudeFolder) -> None:
+    """Growth between calls beyond the contents, per message; needs three samples (D12)."""
+    t = folder.main()
+    context = 20_000
+    for _ in range(5):
+        t.prompt("x" * 400)
+        t.response("y" * 400, context=context, output=100)
+        context += 100 + 100 + 2 * 7  # answer, next prompt, and 7 a message
+    found = analysed(folder, t)
+    assert 7 == found.window.framing.tokens_per_message
+    assert 7 * 10 == found.buckets.contents.framing_tokens
+
+
+def test_images_of_the_last_prompt_are_the_users(folder: ClaudeFolder) -> None:
+    """The last prompt's images go with it (D8)."""
+    t = folder.main()
+    t.prompt([{"type": "text", "text": "look"}, image_block()])
+    t.response(thinking_block(), "a cat", context=20_000)
+    found = {bucket.category: bucket.content_tokens for bucket in analysed(folder, t).buckets.buckets}
+    assert 1_501 == found["user"]
+
+
+def test_a_fair_sample_has_both_ends_and_every_part_of_the_middle(folder: ClaudeFolder) -> None:
+    """Sixty of many messages, none of them twice, no stretch of the middle left out."""
+    t = folder.main()
+    grown(t, *range(20_000, 20_500, 5))
+    messages = messages_of(analysed(folder, t).facts)
+    shown = [message.number for message in fair_sample(messages)]
+    assert 200 == len(messages)
+    assert 60 == len(shown) == len(set(shown))
+    assert [*range(1, 11)] == shown[:10]
+    assert [*range(191, 201)] == shown[-10:]
+    assert max(b - a for a, b in pairwise(shown)) <= 5
