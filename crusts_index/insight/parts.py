@@ -125,9 +125,7 @@ class Part:
 
     def boundaries(self) -> list[Row]:
         """Rows of `session_boundaries`."""
-        return (
-            self._boundaries if self.cut is None else [row for row in self._boundaries if row[0] < self.cut]
-        )
+        return self._boundaries if self.cut is None else [row for row in self._boundaries if row[0] < self.cut]
 
     def blocks(self, fetch: Fetch) -> list[Row]:
         """Rows of `session_blocks`."""
