@@ -1,0 +1,183 @@
+"""`crusts search`: full text over prompts, answers, summaries, tool paths and commands."""
+
+import enum
+import os
+import sys
+from sqlite3 import Connection
+from typing import Annotated, Any
+
+import typer
+
+from crusts_index.cli import options, show
+from crusts_index.cli.session import Store
+from crusts_index.errors import CrustsError
+from crusts_index.render import console, jsonout, text
+from crusts_index.store import query
+from crusts_index.store import search as file
+from crusts_index.store.settings import Settings
+
+SHOWN = 20
+"""Hits shown where no limit is given."""
+_KEYS = ("session", "project", "message", "agent", "time", "role", "tool", "preview", "copies", "gone")
+
+
+class Role(enum.StrEnum):
+    """Who said it."""
+
+    PROMPT = "prompt"
+    ANSWER = "answer"
+    SUMMARY = "summary"
+    TOOL = "tool"
+
+
+Words = Annotated[
+    list[str],
+    typer.Argument(metavar="TEXT", help='Words that must all occur; "a phrase"; begin* for any ending.'),
+]
+RoleOption = Annotated[Role | None, typer.Option("--role", help="Only what was said in this role.")]
+Tool = Annotated[str | None, typer.Option("--tool", metavar="NAME", help="Only uses of this tool or MCP server.")]
+SessionOption = Annotated[
+    str | None, typer.Option("--session", metavar="ID", help="Only this session: the start of its id.")
+]
+
+
+def search(
+    context: typer.Context,
+    words: Words,
+    role: RoleOption = None,
+    tool: Tool = None,
+    session: SessionOption = None,
+    since: options.Since = None,
+    until: options.Until = None,
+    limit: options.Limit = None,
+) -> None:
+    """Find what was said: in prompts, answers, compaction summaries, tool paths and commands.
+
+    The latest come first. Sessions whose transcripts are gone are searched too.
+    """
+    settings = options.settings(context)
+    if not file.is_wanted(settings):
+        raise CrustsError('config.json says "search": false, so there is no search file: set it to true first')
+    wanted = " ".join(words)
+    filters: dict[str, object] = {
+        "role": role and role.value,
+        "tool": tool,
+        "project": settings.project,
+        "since": options.since(since),
+        "until": options.until(until),
+    }
+    with show.opened(settings) as store:
+        filters["session"] = Store(store, settings).choose(session) if session else None
+        hits, in_all = _find(settings, store, wanted, filters, limit or SHOWN)
+    if settings.config.get("keepText") is False:
+        console.note('config.json says "keepText": false: only what was kept before that is found')
+    if settings.json:
+        _print_json(wanted, hits, in_all)
+    else:
+        _print(hits, in_all, wanted, colour=console.use_colour(sys.stdout, no_color=settings.no_color))
+
+
+def _find(
+    settings: Settings, store: Connection, wanted: str, filters: dict[str, object], limit: int
+) -> tuple[list[dict[str, Any]], int]:
+    """The hits to show, each with its marked preview, and how many there are."""
+    match = file.match_of(wanted)
+    if match is None:
+        return [], 0
+    path = file.search_path(settings.db)
+    _bring_up(store, path)
+    ids = file.find(store, path, match)
+    hits: list[dict[str, Any]] = query.dicts(
+        query.run(store, "search", ids=jsonout.encode_plain(ids), limit=limit, **filters)
+    )
+    previews = file.previews(path, match, [hit["id"] for hit in hits])
+    for hit in hits:
+        hit["preview"] = text.clean(previews.get(hit["id"], ""))
+    return hits, hits[0]["in_all"] if hits else 0
+
+
+def _bring_up(store: Connection, path: str) -> None:
+    """Take what is new into the search file; where that cannot be, say so and go on with the file as it is."""
+    if not os.path.exists(path):
+        console.note("making the search file, once")
+    try:
+        if not file.update(store, path):
+            console.note("another crusts is bringing the search file up to date: answering from what is there")
+    except CrustsError as error:
+        if not os.path.exists(path):
+            raise
+        console.note(f"could not bring the search file up to date ({error}); answering from what is there")
+
+
+def _print_json(wanted: str, hits: list[dict[str, Any]], in_all: int) -> None:
+    found = []
+    for hit in hits:
+        preview, matches = _unmark(hit["preview"])
+        row = {key: hit[key] for key in _KEYS if key in hit} | {"preview": preview, "gone": bool(hit["gone"])}
+        found.append(row | {"matches": matches})
+    show.document({"text": wanted, "hits": found, "total": in_all})
+
+
+def _unmark(preview: str) -> tuple[str, list[list[int]]]:
+    """The preview without marks, and where its matches begin and end."""
+    begin, end = file.MARKS
+    plain, matches = "", []
+    for number, part in enumerate(preview.replace(end, begin).split(begin)):
+        if number % 2:
+            matches.append([len(plain), len(plain) + len(part)])
+        plain += part
+    return plain, matches
+
+
+def _print(hits: list[dict[str, Any]], in_all: int, wanted: str, *, colour: bool) -> None:
+    if not hits:
+        console.put(f"Nothing found for {text.clean(wanted)!r}.")
+        return
+    width = console.table_width()
+    heads = [_head(hit) for hit in hits]
+    for hit, head in zip(hits, _aligned(heads), strict=True):
+        room = None if width is None else max(20, width - text.width(head) - 2)
+        console.put(f"{head}  {_marked(hit['preview'], room, colour=colour)}")
+    if in_all > len(hits):
+        console.put(f"+ {in_all - len(hits):,} more: --limit N shows N")
+    if any(hit["gone"] for hit in hits):
+        console.put("* its transcript is gone from disk.")
+
+
+def _head(hit: dict[str, Any]) -> list[str]:
+    """Session, message, time, and who said it."""
+    number = text.NULL if hit["message"] is None else f"#{hit['message']}"
+    if hit["agent"] != "main":
+        number = f"{text.clean(hit['agent'] or 'agent')}{number}"
+    return [
+        text.clean(hit["session"] or text.NULL)[:8] + ("*" if hit["gone"] else ""),
+        number,
+        hit["local_time"] or text.NULL,
+        text.clean(hit["tool"] or "") or hit["role"],
+    ]
+
+
+def _aligned(heads: list[list[str]]) -> list[str]:
+    widths = [min(24, max(text.width(head[place]) for head in heads)) for place in range(4)]
+    cells = ([text.shorten(cell, size) for cell, size in zip(head, widths, strict=True)] for head in heads)
+    return [
+        "  ".join(cell + " " * (size - text.width(cell)) for cell, size in zip(row, widths, strict=True)).rstrip()
+        for row in cells
+    ]
+
+
+def _marked(preview: str, room: int | None, *, colour: bool) -> str:
+    """The preview with its matches shown: bold, or between asterisks."""
+    begin, end = file.MARKS
+    if room is not None:
+        marks = 0 if colour else preview.count(begin) + preview.count(end)  # an asterisk more each
+        room -= marks
+        before = preview.partition(begin)[0]
+        if text.width(preview) > room and text.width(before) > room // 2:
+            preview = text.ELLIPSIS + preview[len(before) - room // 4 :]  # the match is what must be seen
+        preview = text.shorten(preview, room)
+    if preview.count(begin) > preview.count(end):
+        preview += end  # the cut went through a match
+    if colour:
+        return preview.replace(begin, "\x1b[1;33m").replace(end, "\x1b[0m")
+    return preview.replace(begin, "**").replace(end, "**")

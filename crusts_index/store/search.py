@@ -1,0 +1,347 @@
+"""The search file: full text (FTS5) over what the store keeps of prompts, answers, summaries and tool uses.
+
+It stands beside the store, holds nothing that the store lacks, and may be deleted at any time. A text's rowid is
+its block's id. Each transcript has a mark: up to which block its texts were taken, how many, and a checksum of
+them, so that an append costs what is new, and a transcript that was read anew is taken anew.
+"""
+
+import os
+import re
+import sqlite3
+import zlib
+from contextlib import closing, suppress
+
+from crusts_index.errors import CrustsError
+from crusts_index.store.open import SIDE_FILES, explain, explained, keep_private, open_store, read_only, uri
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from crusts_index.store.settings import Settings
+
+    Text = tuple[int, str]
+
+MARKS = ("\U0010fff0", "\U0010fff1")
+"""What stands before and behind a match in a preview: two characters that no text uses."""
+
+MOST_TERMS = 64
+TIMEOUT = 10.0  # seconds to wait for another writer
+_OURS = 0x63727573  # application_id: a file that another program made is left alone
+_LAYOUT = 1  # user_version: a file of another layout is made anew
+_BATCH_CHARS = 8_000_000  # characters of text that share a transaction
+# Scripts that put no spaces between words: each character is a word of its own, so that parts are found too.
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]")
+_SEPARATOR = "\x1f"
+_ALIEN = '{} is a database of another program: move it away, or set "search": false in config.json'
+
+_LAY = (
+    "create virtual table words using fts5 (text, tokenize = 'unicode61 remove_diacritics 2')",
+    """create table marks (transcript_id integer primary key, stamp text not null, last integer not null,
+       texts integer not null, checksum integer not null)""",
+    f"pragma application_id = {_OURS}",
+    f"pragma user_version = {_LAYOUT}",
+)
+# What changes whenever a transcript was read: the marks remember it.
+_STAMPS = """
+select id, offset || ' ' || size || ' ' || mtime_ns || ' ' || parser || ' ' || hex(ifnull(tail_hash, ''))
+from transcripts
+"""
+# A tool use without path and command has the beginning of its input in `texts`.
+_TEXTS = """
+select x.block_id, x.text
+from texts x join blocks b on b.id = x.block_id join records r on r.id = b.record_id
+where x.block_id between :low and :high
+  and (r.is_prompt = 1 or r.is_summary = 1 or r.type = 'assistant' and b.kind in ('text', 'tool_use'))
+union all
+select id, trim(ifnull(path, '') || ' ' || ifnull(command, ''))
+from tool_uses
+where transcript_id = :transcript and name is not null and coalesce(path, command) is not null
+order by 1
+"""
+_PREVIEW = """
+select rowid, snippet(words, 0, ?, ?, '…', 24) from words where words match ? and rowid = ?
+"""
+_TERM = re.compile(r'"([^"]*)"?(\*?)|([^\s"]+)')
+
+
+def search_path(db: str) -> str:
+    """The search file of a store: `search.db` beside `index.db`, `<name>.search.db` beside another."""
+    folder, name = os.path.split(os.path.abspath(db))
+    stem = name.removesuffix(".db")
+    return os.path.join(folder, "search.db" if stem == "index" else f"{stem}.search.db")
+
+
+def is_wanted(settings: "Settings") -> bool:
+    """Whether the user lets us keep a search file (`"search": false` in config.json says no)."""
+    return settings.config.get("search") is not False
+
+
+def keep_up(settings: "Settings") -> None:
+    """Bring the search file up to date for a plain `crusts index`; remove it where the user wants none.
+
+    Another process that is at it already is left to it. Raises CrustsError where it cannot be written.
+    """
+    path = search_path(settings.db)
+    if not is_wanted(settings):
+        if _is_ours(path):
+            remove(path)
+        return
+    with closing(open_store(settings.db)) as store:
+        update(store, path, timeout=0.0)
+
+
+def update(store: sqlite3.Connection, path: str, *, timeout: float = TIMEOUT) -> bool:
+    """Take what is new in the store into the search file at `path`; False if another process is doing so.
+
+    A file that is missing, damaged or of another layout is made anew.
+    Raises CrustsError where it cannot be written, or is a database of another program.
+    """
+    for attempt in (1, 2):
+        try:
+            with closing(_open_to_write(path, timeout)) as search:
+                _take_all(store, search)
+            return True
+        except sqlite3.Error as error:
+            if _kind(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                return False
+            if attempt == 2 or not _is_damage(error):
+                raise explain(error, path) from error
+        except OSError as error:
+            raise CrustsError(f"the search file {path} cannot be made: {error.strerror}") from error
+        remove(path)
+    return True
+
+
+def match_of(text: str) -> str | None:
+    """What the user typed as an FTS5 query: all words must occur; None if there is no word in it.
+
+    `"…"` is a phrase, a `*` at the end of a word or phrase stands for any ending. Nothing else is syntax.
+    """
+    terms = []
+    for phrase, star, word in _TERM.findall(text.encode("utf-8", "replace").decode()):
+        term = word.rstrip("*") if word else phrase
+        if any(character.isalnum() for character in term):
+            ending = " *" if star or word.endswith("*") else ""
+            terms.append(f'"{_spaced(term)}"{ending}')
+    return " AND ".join(list(dict.fromkeys(terms))[:MOST_TERMS]) or None
+
+
+def find(store: sqlite3.Connection, path: str, match: str) -> list[int]:
+    """Ids of the blocks and tool uses whose text matches; a damaged search file is made anew. Raises CrustsError."""
+    try:
+        return _find(path, match)
+    except sqlite3.Error as error:
+        if not _is_ours(path):
+            raise CrustsError(_ALIEN.format(path)) from error
+        if not _is_damage(error):
+            raise explain(error, path) from error
+    remove(path)
+    update(store, path)
+    try:
+        return _find(path, match)
+    except sqlite3.Error as error:
+        raise explain(error, path) from error
+
+
+def _find(path: str, match: str) -> list[int]:
+    with closing(read_only(path, TIMEOUT)) as search:
+        return [row[0] for row in search.execute("select rowid from words where words match ?", (match,))]
+
+
+def previews(path: str, match: str, ids: "Iterable[int]") -> dict[int, str]:
+    """Around the first matches in each of these texts, with MARKS about them. Raises CrustsError."""
+    found: dict[int, str] = {}
+    try:
+        with closing(read_only(path, TIMEOUT)) as search:
+            for one in ids:
+                for row in search.execute(_PREVIEW, (*MARKS, match, one)):
+                    found[row[0]] = row[1].replace(_SEPARATOR, "")
+    except sqlite3.Error as error:
+        raise explain(error, path) from error
+    return found
+
+
+def forget_transcripts(path: str, transcripts: "Iterable[int]") -> None:
+    """Take the texts of these transcripts out of the search file, from its free pages too.
+
+    Where that cannot be done, the whole file goes: it can be made again.
+    """
+    if not _is_ours(path):
+        return
+    try:
+        with closing(_open_to_write(path, TIMEOUT)) as search:
+            search.execute("pragma secure_delete = on")
+            search.execute("begin immediate")
+            for transcript in transcripts:
+                _drop(search, transcript)
+            search.execute("insert into words (words) values ('optimize')")  # deleted words leave the index
+            search.execute("commit")
+            search.execute("pragma temp_store = file")
+            search.execute("vacuum")
+            (busy, _, _) = search.execute("pragma wal_checkpoint(truncate)").fetchone()
+        if busy:
+            remove(path)
+    except (sqlite3.Error, OSError):
+        remove(path)
+
+
+def remove(path: str) -> None:
+    """Delete the search file."""
+    for name in (path, *(path + side for side in SIDE_FILES)):
+        with suppress(FileNotFoundError):
+            os.unlink(name)
+
+
+def behind(store: sqlite3.Connection, path: str) -> tuple[int, int]:
+    """Texts in the search file, and transcripts whose texts are still to be taken. Raises CrustsError."""
+    try:
+        with closing(read_only(path, TIMEOUT)) as search:
+            marks = dict(search.execute("select transcript_id, stamp from marks"))
+            (texts,) = search.execute("select ifnull(sum(texts), 0) from marks").fetchone()
+    except sqlite3.Error as error:
+        raise explain(error, path) from error
+    stamps = _stamps(store)
+    return texts, sum(marks.get(one) != stamp for one, stamp in stamps.items())
+
+
+def _is_ours(path: str) -> bool:
+    """Whether there is a file that we made, or that may be ours but is damaged."""
+    if not os.path.exists(path):
+        return False
+    try:
+        with closing(read_only(path, TIMEOUT)) as search:
+            return bool(search.execute("pragma application_id").fetchone()[0] == _OURS)
+    except sqlite3.Error:
+        return True
+
+
+def _open_to_write(path: str, timeout: float) -> sqlite3.Connection:
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    keep_private(path)
+    search = sqlite3.connect(uri(path, "mode=rw"), timeout=timeout, isolation_level=None, uri=True)
+    try:
+        _lay(search, path)
+    except BaseException:
+        search.close()
+        raise
+    return search
+
+
+def _lay(search: sqlite3.Connection, path: str) -> None:
+    """The tables, if there are none yet. Raises CrustsError for a database of another program."""
+    state = _state(search)
+    if state == (_OURS, _LAYOUT):
+        return
+    search.execute("pragma journal_mode = wal")
+    search.execute("begin immediate")
+    state = _state(search)  # another process may have been quicker
+    if state == (0, 0) and not search.execute("select 1 from sqlite_master").fetchone():
+        for statement in _LAY:
+            search.execute(statement)
+    elif state[0] != _OURS:
+        search.execute("rollback")
+        raise CrustsError(_ALIEN.format(path))
+    elif state[1] != _LAYOUT:
+        search.execute("rollback")
+        raise _Outdated("another layout")
+    search.execute("commit")
+
+
+class _Outdated(sqlite3.DatabaseError):
+    """A search file of another layout."""
+
+
+def _state(search: sqlite3.Connection) -> tuple[int, int]:
+    (application,), (layout,) = (
+        search.execute(f"pragma {name}").fetchone() for name in ("application_id", "user_version")
+    )
+    return application, layout
+
+
+def _take_all(store: sqlite3.Connection, search: sqlite3.Connection) -> None:
+    """Bring every transcript's texts up to date, a batch of them a transaction."""
+    store.execute("begin")  # one picture of the store, whoever writes to it meanwhile
+    try:
+        stamps = _stamps(store)
+        marks = dict(search.execute("select transcript_id, stamp from marks"))
+        gone = [one for one in marks if one not in stamps]
+        pending = [one for one, stamp in stamps.items() if marks.get(one) != stamp]
+        if not gone and not pending:
+            return
+        search.execute("begin immediate")
+        taken = 0
+        for one in gone:
+            _drop(search, one)
+        for one in pending:
+            taken += _take(store, search, one, stamps[one])
+            if taken > _BATCH_CHARS:
+                search.execute("commit")
+                search.execute("begin immediate")
+                taken = 0
+        search.execute("commit")
+    finally:
+        store.execute("rollback")
+    search.execute("pragma wal_checkpoint(truncate)")
+
+
+def _take(store: sqlite3.Connection, search: sqlite3.Connection, transcript: int, stamp: str) -> int:
+    """Bring one transcript up to date; the number of characters taken."""
+    row = search.execute("select last, texts, checksum from marks where transcript_id = ?", (transcript,))
+    last, texts, checksum = row.fetchone() or (0, 0, 0)
+    found = _texts(store, transcript)
+    before = [one for one in found if one[0] <= last]
+    if (len(before), _checksum(before)) != (texts, checksum):
+        _drop(search, transcript)
+        before = []
+    new = found[len(before) :]
+    search.executemany("insert into words (rowid, text) values (?, ?)", ((one, _spaced(text)) for one, text in new))
+    last = found[-1][0] if found else 0
+    search.execute(
+        "insert or replace into marks (transcript_id, stamp, last, texts, checksum) values (?, ?, ?, ?, ?)",
+        (transcript, stamp, last, len(found), _checksum(found)),
+    )
+    return sum(len(text) for _, text in new)
+
+
+def _stamps(store: sqlite3.Connection) -> "dict[int, Any]":
+    with explained(store):
+        return dict(store.execute(_STAMPS))
+
+
+def _texts(store: sqlite3.Connection, transcript: int) -> list["Text"]:
+    low, high = transcript << 40, ((transcript + 1) << 40) - 1
+    found: dict[int, str] = {}
+    with explained(store):
+        for one, text in store.execute(_TEXTS, {"transcript": transcript, "low": low, "high": high}):
+            found[one] = f"{found[one]} {text}" if one in found else text
+    return list(found.items())
+
+
+def _drop(search: sqlite3.Connection, transcript: int) -> None:
+    low, high = transcript << 40, ((transcript + 1) << 40) - 1
+    search.execute("delete from words where rowid between ? and ?", (low, high))
+    search.execute("delete from marks where transcript_id = ?", (transcript,))
+
+
+def _checksum(texts: "Iterable[Text]") -> int:
+    total = 0
+    for one, text in texts:
+        total = zlib.crc32(text.encode("utf-8", "replace"), zlib.crc32(b"%d" % one, total))
+    return total
+
+
+def _spaced(text: str) -> str:
+    return text if text.isascii() else _UNSPACED.sub(rf"{_SEPARATOR}\g<0>{_SEPARATOR}", text)
+
+
+def _kind(error: sqlite3.Error) -> int:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def _is_damage(error: sqlite3.Error) -> bool:
+    """Whether making the file anew mends it: damage, and tables that are not there or look otherwise."""
+    kinds = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
+    return isinstance(error, _Outdated) or _kind(error) in kinds
