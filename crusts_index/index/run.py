@@ -86,7 +86,10 @@ def _run(
     options: Options,
     summary: Summary,
 ) -> None:
-    seen = [one for one in seen if not _is_forgotten(store, one)]
+    if _has_forgotten(store):
+        seen = [one for one in seen if not _is_forgotten(store, one)]
+    else:
+        seen = list(seen)
     plan = make_plan(seen, known, gone)
     summary.files, summary.gone, summary.pending_bytes = len(seen), len(plan.gone), plan.pending_bytes
     _mark_presence(store, plan.gone, plan.back)
@@ -97,6 +100,10 @@ def _run(
         from crusts_index.index.ingest import ingest
 
         ingest(store, path, plan, options, summary)
+        if _has_forgotten(store):
+            from crusts_index.index.forget import forget_returned
+
+            forget_returned(store)
     (summary.calls,) = store.execute("select count(*) from api_calls").fetchone() if plan.jobs else (0,)
 
 
@@ -120,11 +127,14 @@ def _vanished(walk: Walk, seen: dict[str, Seen], known: dict[str, Known]) -> Ite
             yield path
 
 
+def _has_forgotten(store: sqlite3.Connection) -> bool:
+    return store.execute("select 1 from forgotten limit 1").fetchone() is not None
+
+
 def _is_forgotten(store: sqlite3.Connection, seen: Seen) -> bool:
-    row = store.execute(
-        "select 1 from forgotten where session_id in (?, ?)", (seen.stem, seen.parent_session)
-    ).fetchone()
-    return row is not None
+    """Whether the user had its session forgotten (D16), as far as the file's place tells which one it is."""
+    names = (seen.stem, seen.parent_session, seen.path)
+    return store.execute("select 1 from forgotten where session_id in (?, ?, ?)", names).fetchone() is not None
 
 
 def _mark_presence(store: sqlite3.Connection, gone: list[int], back: list[int]) -> None:

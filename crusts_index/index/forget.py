@@ -1,0 +1,152 @@
+"""Takes sessions out of the store for good, and remembers not to read them in again (D16)."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from crusts_index.index.calls import release_calls, settle_calls
+from crusts_index.index.owners import settle_owners, shared_uses
+from crusts_index.store.open import checkpoint, transaction
+from crusts_index.store.when import now_ms
+from crusts_index.transcript.rows import RECORD_BITS, THREAD_BITS
+
+# Where the rows of a transcript are found: by the range of its record ids, or by its own id.
+_BY_RECORD = {
+    "texts": "block_id",
+    "blocks": "id",
+    "tool_loads": "record_id",
+    "compactions": "id",
+    "removals": "record_id",
+    "attachments": "record_id",
+    "context_reports": "id",
+    "tool_uses": "id",
+    "records": "id",
+}
+_BY_TRANSCRIPT = ("meta_records", "problems", "fold_states", "threads")
+
+_TRANSCRIPTS = """
+select t.id, t.path, t.kind, t.stem, t.parent_session, s.session_id
+from sessions s join transcripts t on t.session_id = s.id
+where s.session_id in (select value from json_each(?))
+"""
+_SHARED = """
+select count(*) from (
+  select r.call_id from responses r
+  where r.call_id in (
+    select call_id from responses where transcript_id in (select value from json_each(:ids)))
+  group by r.call_id
+  having sum(r.transcript_id not in (select value from json_each(:ids))) > 0
+)
+"""
+_OWNED = """
+select count(*) from api_calls where id in (
+  select call_id from responses where transcript_id in (select value from json_each(:ids)))
+"""
+_RETURNED = "select s.session_id from forgotten f join sessions s on s.session_id = f.session_id"
+
+
+class Forgotten(NamedTuple):
+    """What was taken out. `shared_calls` are API calls that other sessions have too: they stay with those."""
+
+    sessions: list[str]
+    transcripts: list[int]
+    records: int
+    calls: int
+    shared_calls: int
+
+
+def forget(store: sqlite3.Connection, sessions: Sequence[str]) -> Forgotten:
+    """Take all rows of these sessions out, in one transaction; what others share with them is settled anew.
+
+    The ids are remembered, of sessions that the store does not know too.
+    """
+    store.execute("pragma secure_delete = on")  # what is deleted is overwritten
+    with transaction(store):
+        return _forget(store, sessions)
+
+
+def forget_returned(store: sqlite3.Connection) -> None:
+    """Take out again what was read of a forgotten session: only its records could tell whose it was."""
+    if store.execute("select 1 from forgotten limit 1").fetchone() is None:
+        return
+    returned = [row[0] for row in store.execute(_RETURNED)]
+    if returned:
+        forget(store, returned)
+
+
+def compact(store: sqlite3.Connection) -> str | None:
+    """Write the store anew without free pages or log; says what stood in the way, if anything did."""
+    said = None
+    store.execute("pragma secure_delete = on")
+    store.execute("pragma temp_store = file")  # a store of gigabytes is not to be copied into memory
+    try:
+        store.execute("vacuum")
+    except sqlite3.Error as error:
+        said = f"the store could not be made smaller ({error}); what was deleted is overwritten all the same"
+    if not checkpoint(store, timeout=5.0):
+        return (
+            "another program reads the store just now; its log still holds the old pages until the next `crusts index`"
+        )
+    return said
+
+
+def _forget(store: sqlite3.Connection, sessions: Sequence[str]) -> Forgotten:
+    rows = store.execute(_TRANSCRIPTS, (json.dumps(list(sessions)),)).fetchall()
+    transcripts = [row[0] for row in rows]
+    ids = {"ids": json.dumps(transcripts)}
+    (shared,), (calls,) = (store.execute(sql, ids).fetchone() for sql in (_SHARED, _OWNED))
+    responses: set[int] = set()
+    uses: set[str] = set()
+    records = 0
+    for transcript in transcripts:
+        records += _take_out(store, transcript, responses, uses)
+    settle_calls(store, responses, responses)
+    settle_owners(store, uses)
+    _drop_sessions(store, sessions)
+    names = {*sessions, *(row[1] for row in rows if not _is_named(*row[2:]))}
+    now = now_ms()
+    store.executemany("insert or ignore into forgotten values (?, ?)", [(name, now) for name in sorted(names)])
+    return Forgotten(list(sessions), transcripts, records, calls, shared)
+
+
+def _is_named(kind: str, stem: str, parent: str | None, session: str) -> bool:
+    """Whether the file's place tells its session; else its path is remembered beside the session's id."""
+    return parent == session or (kind == "main" and stem == session)
+
+
+def _take_out(store: sqlite3.Connection, transcript: int, responses: set[int], uses: set[str]) -> int:
+    """Delete the rows of a transcript; adds what is to be settled, gives back the number of its records."""
+    low, high = transcript << RECORD_BITS, ((transcript + 1) << RECORD_BITS) - 1
+    uses.update(shared_uses(store, low, high))
+    responses |= release_calls(store, transcript, low, high, retain=False)
+    retained = store.execute("select id from responses where id < 0 and transcript_id = ?", (transcript,)).fetchall()
+    for (one,) in retained:
+        responses |= release_calls(store, transcript, one, one, retain=False)
+    records = store.execute("select count(*) from records where id between ? and ?", (low, high)).fetchone()
+    for table, key in _BY_RECORD.items():
+        store.execute(f"delete from {table} where {key} between ? and ?", (low, high))
+    threads = (transcript << THREAD_BITS, ((transcript + 1) << THREAD_BITS) - 1)
+    store.execute("delete from branches where thread_id between ? and ?", threads)
+    for table in _BY_TRANSCRIPT:
+        store.execute(f"delete from {table} where transcript_id = ?", (transcript,))
+    store.execute("delete from transcripts where id = ?", (transcript,))
+    return int(records[0])
+
+
+def _drop_sessions(store: sqlite3.Connection, sessions: Sequence[str]) -> None:
+    """The sessions themselves, what was pasted for them, and projects that have none left, with what surrounds them."""
+    named = (json.dumps(list(sessions)),)
+    mine = "select id from sessions where session_id in (select value from json_each(?))"
+    store.execute(f"delete from context_reports where session_id in ({mine})", named)
+    projects = store.execute(
+        f"select distinct p.id, p.path from sessions s join projects p on p.id = s.project_id where s.id in ({mine})",
+        named,
+    ).fetchall()
+    store.execute("delete from sessions where session_id in (select value from json_each(?))", named)
+    for project, path in projects:
+        if store.execute("select 1 from sessions where project_id = ?", (project,)).fetchone() is None:
+            store.execute("delete from surroundings where project_path = ?", (path,))
+            store.execute("delete from projects where id = ?", (project,))
