@@ -13,6 +13,7 @@ from crusts_index.insight.buckets import buckets_of, lifetime_of
 from crusts_index.insight.model_history import model_history
 from crusts_index.insight.toolset import toolset_of
 from crusts_index.render import analysis, analysis_json, console
+from crusts_index.render.waste_json import advice_json, waste_json
 
 
 def analyze(
@@ -34,6 +35,7 @@ def analyze(
         window = store.window(facts)
         current, lifetime = buckets_of(facts, window), lifetime_of(facts, window)
         toolset, history = toolset_of(facts), model_history(facts)
+        waste, advice = store.waste(facts, window)
     if settings.json:
         document: dict[str, Any] = {
             "sessionId": facts.session.session_id,
@@ -43,8 +45,8 @@ def analyze(
             "until": facts.until if facts.is_partial else None,
             "trimmedMessages": facts.trimmed,
             "breakdown": analysis_json.breakdown_json(facts, window, current, lifetime, toolset, history),
-            "waste": [],
-            "recommendations": None,
+            "waste": waste_json(waste),
+            "recommendations": advice_json(advice),
             "calibration": None,
             "configData": analysis_json.config_json(facts, toolset),
         }
@@ -52,6 +54,7 @@ def analyze(
         return
     page = analysis.Page(console.table_width(), colour=console.use_colour(sys.stdout, no_color=settings.no_color))
     analysis.analysis_text(page, facts, window, current, lifetime, toolset, history)
+    analysis.findings(page, waste, advice)
     if settings.verbose:
         analysis.explanations(page, facts, window, current)
     console.put(page.text())

@@ -6,9 +6,12 @@ import os
 from sqlite3 import Connection
 from typing import Any
 
+from crusts_index.insight.advice import Advice, advise
 from crusts_index.insight.choose import choose_session
 from crusts_index.insight.facts import Facts, load
 from crusts_index.insight.limit import window_settings
+from crusts_index.insight.thresholds import thresholds_of
+from crusts_index.insight.waste import WasteItem, find_waste
 from crusts_index.insight.window import Window, window_of
 from crusts_index.store import query, when
 from crusts_index.store.settings import Settings
@@ -33,6 +36,13 @@ class Store:
     def load(self, session_id: str, until: int | None = None) -> Facts:
         """A session's facts up to a message. Raises CrustsError for a number out of range."""
         return load(self.fetch, session_id, until)
+
+    def waste(self, facts: Facts, window: Window) -> tuple[list[WasteItem], Advice]:
+        """The waste in the window, and what to do, by the thresholds of config.json."""
+        thresholds = thresholds_of(self._settings.config)
+        elsewhere = self.fetch("session_other_reads", session=facts.session.session_id)
+        items = find_waste(facts, window, thresholds, elsewhere)
+        return items, advise(facts, window, items, thresholds)
 
     def window(self, facts: Facts) -> Window:
         """The session's window by the settings that hold for it."""

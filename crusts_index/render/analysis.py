@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from crusts_index.insight.advice import Advice
 from crusts_index.insight.buckets import Buckets
 from crusts_index.insight.facts import Facts
 from crusts_index.insight.model_history import ModelHistory
 from crusts_index.insight.toolset import Toolset
+from crusts_index.insight.waste import WasteItem
 from crusts_index.insight.window import Window
 from crusts_index.render import console, text
 from crusts_index.render.analysis_json import compaction_json, duration_seconds
@@ -27,6 +29,8 @@ _SOURCES = {"global": "everywhere", "project": "in the project", "transcript": "
 _BAR = 16
 _ROOM_FOR_BARS = 72
 _NAMES_SHOWN = 12
+_WASTE_SHOWN = 4
+_ADVICE_SHOWN = 5
 
 
 class Page:
@@ -91,6 +95,25 @@ def analysis_text(
         )
     _compactions(page, facts)
     _tools(page, toolset)
+
+
+def findings(page: Page, waste: Sequence[WasteItem], advice: Advice) -> None:
+    """The worst of the waste, and what to do."""
+    worst = [item for item in waste if item.estimated_tokens and item.excuse is None][:_WASTE_SHOWN]
+    if worst:
+        page.head("Waste")
+        for item in worst:
+            page.say(f"{item.estimated_tokens:,} tokens ({item.severity}): {text.clean(item.description)}", indent=2)
+        total = sum(item.estimated_tokens for item in waste)
+        page.say(f"{total:,} tokens in all, estimated; `crusts waste` lists everything.")
+    if advice.recommendations:
+        page.head("What to do")
+        for place, one in enumerate(advice.recommendations[:_ADVICE_SHOWN], 1):
+            saves = f" (saves about {one.impact:,} tokens)" if one.impact else ""
+            first, *others = one.action.split("\n")
+            page.say(f"{place}. {text.clean(first)}{saves}: {text.clean(one.reason)}", indent=3)
+            for line in others:
+                page.say(f"     {text.clean(line)}", indent=8)
 
 
 def explanations(page: Page, facts: Facts, window: Window, current: Buckets) -> None:

@@ -1,0 +1,41 @@
+"""Waste and advice as JSON, the same in every command that has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from crusts_index.insight.advice import Advice
+from crusts_index.insight.waste import WasteItem
+
+
+def waste_json(items: Iterable[WasteItem]) -> list[dict[str, object]]:
+    """The items; messages are numbered from 1, `message_range` holds both its ends."""
+    return [
+        {
+            "type": item.type,
+            "severity": item.severity,
+            "description": item.description,
+            "estimated_tokens": item.estimated_tokens,
+            "recommendation": item.recommendation,
+            **({"message_range": list(item.message_range)} if item.message_range else {}),
+            "messages": list(item.messages),
+            "path": item.path,
+            "tool": item.tool,
+            "carried_tokens": item.carried_tokens,
+            "carried_usd": None if item.carried_usd is None else round(item.carried_usd, 6),
+            "excuse": item.excuse,
+            "excused_tokens": item.excused_tokens,
+            "accuracy": item.basis,
+        }
+        for item in items
+    ]
+
+
+def advice_json(advice: Advice) -> dict[str, object]:
+    """The object `recommendations`. The calls left stand under the key that older programs know as messages too."""
+    return {
+        "recommendations": [one._asdict() for one in advice.recommendations],
+        "estimated_messages_until_compaction": advice.calls_until_compaction,
+        "estimated_calls_until_compaction": advice.calls_until_compaction,
+        "context_health": advice.context_health,
+    }
