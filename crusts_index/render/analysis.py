@@ -111,7 +111,7 @@ def findings(page: Page, waste: Sequence[WasteItem], advice: Advice) -> None:
         for place, one in enumerate(advice.recommendations[:_ADVICE_SHOWN], 1):
             saves = f" (saves about {one.impact:,} tokens)" if one.impact else ""
             first, *others = one.action.split("\n")
-            page.say(f"{place}. {text.clean(first)}{saves}: {text.clean(one.reason)}", indent=3)
+            page.say(f"{place}. {text.clean(first).rstrip(':')}{saves}: {text.clean(one.reason)}", indent=3)
             for line in others:
                 page.say(f"     {text.clean(line)}", indent=8)
 
