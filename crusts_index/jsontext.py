@@ -6,6 +6,7 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 _BLANK = " \t\r\n"
 
@@ -33,7 +34,7 @@ def _make_decoder() -> "Callable[[str, int], tuple[object, int]] | None":
 _scan = None if "json" in sys.modules else _make_decoder()
 
 
-def loads(text: str) -> object:
+def loads(text: str) -> "Any":
     """The value in a JSON text, as `json.loads(text, strict=False)`. Raises ValueError or RecursionError."""
     if _scan is not None:
         start = len(text) - len(text.lstrip(_BLANK))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from crusts_index.insight.catalogue import (
     AUTOCOMPACT_BUFFER_TOKENS,
     DEFAULT_CONTEXT_LIMIT,
@@ -17,6 +15,7 @@ from crusts_index.insight.catalogue import (
     variant_window,
 )
 from crusts_index.insight.tuples import NamedTuple
+from crusts_index.jsontext import loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ def _pasted_schemas(fetch: Fetch, version: str | None) -> int | None:
     """Tokens of the loaded system tools as the user last pasted them, for a Claude Code of the same age."""
     for pasted_version, rows in fetch("session_pasted"):
         same = pasted_version is None or core_schema_tokens(pasted_version) == core_schema_tokens(version)
-        return schemas_of(json.loads(rows)) if same else None
+        return schemas_of(loads(rows)) if same else None
     return None
 
 

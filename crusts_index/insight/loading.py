@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from crusts_index.errors import CrustsError
 from crusts_index.insight.facts import (
     Attachment,
@@ -23,6 +21,7 @@ from crusts_index.insight.inferred import infer_compactions
 from crusts_index.insight.parts import Part, read_parts
 from crusts_index.insight.path import Path, walk
 from crusts_index.insight.trim import trimmed_end
+from crusts_index.jsontext import loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -328,9 +327,7 @@ class _Assembly:
             return []
         kept = {row[1] for _, block_rows in rows for row in block_rows}
         return [
-            ContextReport._make(
-                (*row[:6], tuple((str(one[0]), int(one[1]), bool(one[2])) for one in json.loads(row[6])))
-            )
+            ContextReport._make((*row[:6], tuple((str(one[0]), int(one[1]), bool(one[2])) for one in loads(row[6]))))
             for row in reports
             if row[0] < 0 or row[0] in kept
         ]
@@ -349,7 +346,7 @@ class _Assembly:
         for kind, path, name, project, tokens, detail, _, holds in rows:
             seen.add((kind, path, name, project))
             if holds:  # of several, the one last changed
-                found = json.loads(detail) if detail else {}
+                found = loads(detail) if detail else {}
                 held[kind, path, name, project] = Surrounding(kind, path, name, project, tokens or 0, found)
         return list(held.values()), bool(held) and len(held) == len(seen)
 
@@ -409,4 +406,4 @@ def _make_tool_uses(uses: dict[int, tuple[Any, ...]], blocks: list[Block]) -> li
 
 
 def _names(text: str | None) -> tuple[str, ...]:
-    return tuple(str(one) for one in json.loads(text)) if text else ()
+    return tuple(str(one) for one in loads(text)) if text else ()
