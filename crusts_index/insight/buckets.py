@@ -49,17 +49,18 @@ class Buckets(NamedTuple):
 def buckets_of(facts: Facts, window: Window) -> Buckets:
     """The window now."""
     contents = contents_of(facts, window.fixed_context, window.framing, current=True)
-    return _reconciled(contents, window.size, may_scale=True)
+    return reconciled(contents, window.size, may_scale=True)
 
 
 def lifetime_of(facts: Facts, window: Window) -> Buckets:
     """All that the session brought into its windows; reconciled only where that is the window."""
     contents = contents_of(facts, window.fixed_context, window.framing, current=False)
     never_left = all(block.in_window or block.subtype == "prompt_snapshot" for block in facts.blocks)
-    return _reconciled(contents, window.size, may_scale=never_left and not facts.all_compactions)
+    return reconciled(contents, window.size, may_scale=never_left and not facts.all_compactions)
 
 
-def _reconciled(contents: Contents, size: int, *, may_scale: bool) -> Buckets:
+def reconciled(contents: Contents, size: int, *, may_scale: bool) -> Buckets:
+    """Contents scaled to a window of `size` tokens where they come near enough to it, else as counted (D12)."""
     total = contents.total
     scale = size / total if total and size else None
     tokens = dict(contents.tokens)

@@ -1,0 +1,42 @@
+"""`crusts compare`: two sessions side by side."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from crusts_index.cli import options, show
+from crusts_index.cli.session import Store
+from crusts_index.insight.comparison import compare as compare_sides
+from crusts_index.insight.comparison import side_of
+from crusts_index.insight.thresholds import thresholds_of
+from crusts_index.render import comparison, console
+from crusts_index.render.analysis import Page
+
+First = Annotated[str, typer.Argument(metavar="A", help="Start of a session's id.")]
+Second = Annotated[str, typer.Argument(metavar="B", help="Start of another's.")]
+
+
+def compare(context: typer.Context, a: First, b: Second) -> None:
+    """What differs between two sessions: windows by category, waste, compactions, cost and cache; B less A.
+
+    Both windows are taken as they stand now and on the same basis, which is named: scaled to their exact size,
+    or, where the estimates of one are too far from it, the tokens as counted.
+    """
+    settings = options.settings(context)
+    thresholds = thresholds_of(settings.config)
+    sides = []
+    with show.opened(settings) as connection:
+        store = Store(connection, settings)
+        for session in [store.choose(a), store.choose(b)]:
+            facts = store.load(session)
+            sides.append(side_of(store.fetch, facts, store.window(facts), thresholds))
+    found = compare_sides(*sides)
+    if settings.json:
+        show.document(comparison.comparison_json(found))
+        return
+    page = Page(console.table_width(), colour=console.use_colour(sys.stdout, no_color=settings.no_color))
+    comparison.comparison_text(page, found)
+    console.put(page.text())
