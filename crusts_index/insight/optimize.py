@@ -137,7 +137,7 @@ def _ignored(noise: list[Noise], target: Target) -> list[Fix]:
             "",
             "claudeignore",
             "Ignore what is installed or built",
-            f"{_told(missing)}; newer versions of Claude Code do not heed .claudeignore, permissions-deny does the same",
+            f"{_told(missing)}; newer versions of Claude Code do not heed it, see permissions-deny",
             sum(one.tokens for one in missing),
             "\n".join(lines),
             f"{target.folder}/.claudeignore" if target.folder else None,

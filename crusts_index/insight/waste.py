@@ -7,7 +7,7 @@ from bisect import bisect_right
 
 from crusts_index.insight.carried import Carriage
 from crusts_index.insight.mentions import Mentions, base_name
-from crusts_index.insight.rereads import READ_TOOLS, Reread, find_rereads
+from crusts_index.insight.rereads import EDIT_TOOLS, READ_TOOLS, Reread, find_rereads
 from crusts_index.insight.thresholds import Thresholds
 from crusts_index.insight.tuples import NamedTuple
 
@@ -229,11 +229,11 @@ class _Search:
         return [item._replace(estimated_tokens=excess, carried_tokens=carried, carried_usd=usd)]
 
     def unused_results(self) -> list[WasteItem]:
-        """Results of other tools than those that retrieve, after which the model said next to nothing."""
+        """Results of tools that neither retrieve nor edit, after which the model said next to nothing."""
         found = []
         for row, results in self._results.items():
             use = self._uses.get(row)
-            if use is None or use.is_error or use.result_chars <= _LEAST_RESULT:
+            if use is None or use.name in EDIT_TOOLS or use.is_error or use.result_chars <= _LEAST_RESULT:
                 continue
             blocks = self._left(block for block in results if block.category != "retrieved")
             if sum(block.tokens for block in blocks) <= _LEAST_UNUSED or self._is_answered(blocks[-1].message):

@@ -1,0 +1,37 @@
+"""What `waste`, `fix` and `optimize` have in common: a session with its window, its waste and what to do."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from crusts_index.cli.session import Store
+from crusts_index.insight.advice import Advice, advise
+from crusts_index.insight.facts import Facts
+from crusts_index.insight.thresholds import Thresholds, overrides_of, thresholds_of
+from crusts_index.insight.waste import WasteItem, find_waste
+from crusts_index.insight.window import Window
+from crusts_index.render import console
+from crusts_index.store.settings import Settings
+
+
+class Judged(NamedTuple):
+    """A session and all that is judged of it."""
+
+    facts: Facts
+    window: Window
+    waste: list[WasteItem]
+    advice: Advice
+    thresholds: Thresholds
+
+
+def judge(store: Store, settings: Settings, session_id: str, until: int | None = None) -> Judged:
+    """Load a session up to a message and judge it; says with --verbose which thresholds are the user's own."""
+    facts = store.load(session_id, until)
+    window = store.window(facts)
+    thresholds = thresholds_of(settings.config)
+    elsewhere = store.fetch("session_other_reads", session=session_id)
+    waste = find_waste(facts, window, thresholds, elsewhere)
+    if settings.verbose:
+        for line in overrides_of(thresholds):
+            console.note(f"from config.json: {line}")
+    return Judged(facts, window, waste, advise(facts, window, waste, thresholds), thresholds)

@@ -1,0 +1,105 @@
+"""`crusts waste`: tokens in the window that serve nothing, item by item, or over all sessions."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from crusts_index.cli import options, show
+from crusts_index.cli.judged import judge
+from crusts_index.cli.session import Store
+from crusts_index.errors import WrongUsage
+from crusts_index.insight.consumers import consumers_of, files_of
+from crusts_index.render import analysis, console, findings, findings_json, waste_overview
+from crusts_index.store import query
+from crusts_index.store.settings import Settings
+
+_SHOWN = 10  # rows of a kind for people, where not told otherwise
+
+All = Annotated[bool, typer.Option("--all", help="All sessions, of a project or a period, instead of one.")]
+UntilWhat = Annotated[
+    str | None,
+    typer.Option("--until", metavar="N|WHEN", help="Messages 1 to N only; with --all, results up to WHEN."),
+]
+Since = Annotated[str | None, typer.Option("--since", metavar="WHEN", help="With --all: results at or after WHEN.")]
+
+
+def waste(
+    context: typer.Context,
+    session: options.Session = None,
+    last: options.Last = None,
+    until: UntilWhat = None,
+    every: All = False,
+    since: Since = None,
+    limit: options.Limit = None,
+) -> None:
+    """Tokens in the window that serve nothing, and what it costs to carry them along.
+
+    Looks at the window since the last compaction: reads that nothing has spoken of for 15 messages, reads of what
+    was read already, exchanges that a "thanks" has settled, CLAUDE.md files above 1,500 tokens, results that
+    nothing was said of, and the share of the input read from the cache. The window is exact, tokens of findings are
+    estimated and counted once; the cost of carrying them is derived. Re-reads with an excuse are told, not counted.
+
+    --all asks the whole store instead: which habits, files, tools, servers, projects and sessions waste most.
+    """
+    settings = options.settings(context)
+    if every:
+        if session is not None or last is not None:
+            raise WrongUsage("--all is about all sessions: name none")
+        _all_sessions(settings, since, until, limit)
+        return
+    if since is not None:
+        raise WrongUsage("--since goes with --all")
+    with show.opened(settings) as connection:
+        store = Store(connection, settings)
+        found = judge(store, settings, store.choose(session, last), _message(until))
+    facts, window, items = found.facts, found.window, found.waste[:limit]
+    files, consumers = files_of(facts, found.waste), consumers_of(facts, window, found.waste)
+    if settings.json:
+        show.document(
+            {
+                "sessionId": facts.session.session_id,
+                "project": facts.session.project,
+                "messageCount": facts.session.messages,
+                "until": facts.until if facts.is_partial else None,
+                "window": {"tokens": window.size, "accuracy": window.basis, "limit": window.limit},
+                "waste": findings_json.waste_json(items),
+                "wasteTokens": sum(item.estimated_tokens for item in found.waste),
+                "excusedTokens": sum(item.excused_tokens for item in found.waste),
+                "accuracy": "estimated",
+                "files": findings_json.files_json(files),
+                "consumers": findings_json.consumers_json(consumers),
+                "recommendations": findings_json.advice_json(found.advice),
+            }
+        )
+        return
+    page = analysis.Page(console.table_width(), colour=console.use_colour(sys.stdout, no_color=settings.no_color))
+    findings.waste_text(page, facts, window, items, everything=settings.verbose)
+    findings.consumers_text(page, consumers)
+    findings.files_text(page, files)
+    findings.advice_text(page, found.advice, consumers=False)
+    findings.note_text(page)
+    console.put(page.text())
+
+
+def _message(until: str | None) -> int | None:
+    if until is None:
+        return None
+    if not (until.isascii() and until.isdigit() and int(until) > 0):
+        raise WrongUsage(f"--until: {until!r} is not the number of a message; a time needs --all")
+    return int(until)
+
+
+def _all_sessions(settings: Settings, since: str | None, until: str | None, limit: int | None) -> None:
+    period = {"since": options.since(since), "until": options.until(until)}
+    with show.opened(settings) as connection:
+        shown = limit if settings.json else limit or _SHOWN
+        rows = query.dicts(query.run(connection, "waste", project=settings.project, limit=shown, **period))
+    if settings.json:
+        show.document(waste_overview.overview_json(rows))
+        return
+    page = analysis.Page(console.table_width(), colour=console.use_colour(sys.stdout, no_color=settings.no_color))
+    waste_overview.overview_text(page, rows)
+    console.put(page.text())

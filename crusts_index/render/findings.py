@@ -1,0 +1,138 @@
+"""Waste and advice for people: grouped by severity, wrapped to the terminal's width."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from crusts_index.insight.advice import Advice
+from crusts_index.insight.consumers import CONSUMERS, Consumer, FileUse
+from crusts_index.insight.facts import Facts
+from crusts_index.insight.waste import SEVERITIES, WasteItem
+from crusts_index.insight.window import Window
+from crusts_index.render import text
+from crusts_index.render.analysis import Page, wrap
+
+_LOW_SHOWN = 5
+_FILES_SHOWN = 10
+_ACCURACY = (
+    "Tokens of findings are estimated (characters / 4, code / 3.3), each counted once. Carried: tokens times the later "
+    "calls that had them in their context, at the list price of a cache read (derived)."
+)
+
+
+def waste_text(page: Page, facts: Facts, window: Window, items: Sequence[WasteItem], *, everything: bool) -> None:
+    """The findings of a session's window; of the low ones the first few unless `everything`."""
+    counted = [item for item in items if item.excuse is None]
+    total = sum(item.estimated_tokens for item in counted)
+    session = facts.session
+    title = f" – {text.clean(session.title)}" if session.title else ""
+    page.head(f"{session.session_id}{title}")
+    cut = f", up to message {facts.until:,}" if facts.is_partial else ""
+    share = f", {text.percent(min(1.0, total / window.size))}" if window.size else ""
+    worth = [item for item in counted if item.estimated_tokens]
+    if not worth:
+        page.say(f"Clean: nothing in the window of {window.size:,} tokens ({window.basis}) counts as waste{cut}.")
+    else:
+        page.say(
+            f"{_findings(len(worth))} worth {total:,} tokens{share} of the window's {window.size:,} "
+            f"({window.basis}){cut}."
+        )
+    for severity in SEVERITIES:
+        _group(page, severity, [item for item in counted if item.severity == severity], everything)
+    _excused(page, [item for item in items if item.excuse is not None])
+
+
+def files_text(page: Page, files: Sequence[FileUse]) -> None:
+    """The files that take most of the window."""
+    if not files:
+        return
+    page.head("Files read")
+    shown = files[:_FILES_SHOWN]
+    room = None if page.width is None else max(8, page.width - 36)
+    page.rows(
+        ("tokens", "of it waste", "reads", "edits", "file"),
+        [
+            (one.tokens, one.wasted_tokens, one.reads, one.edits, one.path if room is None else _path(one.path, room))
+            for one in shown
+        ],
+    )
+    if len(shown) < len(files):
+        page.say(f"+ {len(files) - len(shown):,} more")
+
+
+def consumers_text(page: Page, consumers: Sequence[Consumer]) -> None:
+    """What takes most of the window."""
+    if not consumers:
+        return
+    page.head("What takes most")
+    page.rows(
+        ("tokens", "what", "", "accuracy"),
+        [(one.tokens, one.name, one.note, one.basis) for one in consumers[:CONSUMERS]],
+    )
+
+
+def advice_text(page: Page, advice: Advice, *, consumers: bool = True) -> None:
+    """The recommendations, the most urgent first; without `consumers` not the list of the largest parts."""
+    shown = [one for one in advice.recommendations if consumers or one.priority != 3]
+    if not shown:
+        return
+    page.head("What to do")
+    for one in shown:
+        saves = f" (saves about {one.impact:,} tokens)" if one.impact else ""
+        first, *more = one.action.split("\n")
+        page.say(f"{one.priority}. {text.clean(first)}{saves}", indent=3)
+        for line in more:
+            _say(page, 3, text.clean(line))
+        _say(page, 3, text.clean(one.reason))
+
+
+def note_text(page: Page) -> None:
+    """How the numbers are to be read."""
+    page.say()
+    page.say(_ACCURACY)
+
+
+def _group(page: Page, severity: str, items: list[WasteItem], everything: bool) -> None:
+    if not items:
+        return
+    total = sum(item.estimated_tokens for item in items)
+    page.head(f"{severity.capitalize()} ({len(items)}{f', {total:,} tokens' if total else ''})")
+    shown = items if everything or severity != "low" else items[:_LOW_SHOWN]
+    told = ""
+    for item in shown:
+        size = f"{item.estimated_tokens:,} tokens: " if item.estimated_tokens else ""
+        _say(page, 2, f"{size}{text.clean(item.description)}{_carried(item)}")
+        if item.recommendation != told:
+            _say(page, 4, f"→ {text.clean(item.recommendation)}")
+        told = item.recommendation
+    if len(shown) < len(items):
+        rest = sum(item.estimated_tokens for item in items[len(shown) :])
+        _say(page, 2, f"+ {len(items) - len(shown):,} more, {rest:,} tokens (--verbose shows them)")
+
+
+def _carried(item: WasteItem) -> str:
+    if not item.carried_tokens or not item.estimated_tokens:
+        return ""
+    usd = "" if item.carried_usd is None else f", {text.usd(item.carried_usd)}"
+    return f"; carried so far {text.tokens(item.carried_tokens)}{usd}"
+
+
+def _excused(page: Page, items: list[WasteItem]) -> None:
+    if not items:
+        return
+    page.head("Read again for a reason (not counted)")
+    for item in items:
+        _say(page, 2, f"{item.excused_tokens:,} tokens: {text.clean(item.description)}")
+
+
+def _say(page: Page, margin: int, line: str) -> None:
+    """A line set in from the left as a whole, its own further lines by two more."""
+    page.lines += [" " * margin + part for part in wrap(line, page.width and max(1, page.width - margin), 2)]
+
+
+def _findings(count: int) -> str:
+    return "1 finding" if count == 1 else f"{count:,} findings"
+
+
+def _path(path: str, room: int) -> str:
+    return text.shorten_path(path, room)

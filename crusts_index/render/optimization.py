@@ -1,0 +1,44 @@
+"""The text of `optimize`: each fix with what it saves and what to do."""
+
+from __future__ import annotations
+
+from crusts_index.insight.facts import Facts
+from crusts_index.insight.optimize import Optimization
+from crusts_index.render import text
+from crusts_index.render.analysis import Page, wrap
+
+_LINES_SHOWN = 5
+_LEAST_SHARE = 0.1
+
+
+def optimization_text(page: Page, facts: Facts, found: Optimization, share: float, folder: str | None) -> None:
+    """The fixes for a terminal; `share` is per cent of the limit, `folder` the project that would be written to."""
+    session = facts.session
+    title = f" – {text.clean(session.title)}" if session.title else ""
+    page.head(f"{session.session_id}{title}")
+    if not found.fixes:
+        page.say("Nothing to optimize: no fix would save enough.")
+        return
+    of_limit = f", {share:.1f}% of the limit" if share >= _LEAST_SHARE else ""
+    count = "1 fix" if len(found.fixes) == 1 else f"{len(found.fixes)} fixes"
+    page.say(f"{count}, together worth about {found.total:,} tokens{of_limit} (estimated).")
+    if folder is not None:
+        page.say(f"Project: {text.clean(folder)}")
+    for fix in found.fixes:
+        page.head(f"{fix.id}  {fix.title}" + (f", about {fix.savings:,} tokens" if fix.savings else ""))
+        _say(page, f"{fix.kind}: {text.clean(fix.description)}")
+        if fix.target:
+            _say(page, f"adds to {text.clean(fix.target)}:")
+        lines = fix.action.split("\n")
+        for line in lines[:_LINES_SHOWN]:
+            # Not wrapped, as it is to be copied.
+            page.lines.append(f"    {text.clean(line)}" if line else "")
+        if len(lines) > _LINES_SHOWN:
+            _say(page, f"  + {len(lines) - _LINES_SHOWN} more lines")
+    if any(fix.is_applicable for fix in found.fixes):
+        page.say()
+        page.say("--apply writes these, asking for each; the old files are kept.")
+
+
+def _say(page: Page, line: str) -> None:
+    page.lines += ["  " + part for part in wrap(line, page.width and max(1, page.width - 2), 2)]

@@ -1,0 +1,91 @@
+"""Waste over all sessions: the rows of `queries/waste.sql` by kind, as text and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from crusts_index.render import text
+from crusts_index.render.analysis import Page
+from crusts_index.render.table import table
+
+Row = Mapping[str, Any]
+
+HABITS = {
+    "reread": "reading again what was not changed",
+    "noise": "reading what is installed, built or locked",
+    "repeat": "the same call again with the same result",
+    "error": "calls that failed",
+    "unused": "results that nothing was said of",
+}
+"""What the keys of habits mean."""
+_KINDS = {"habit": "Habits", "file": "Files", "tool": "Tools", "server": "MCP servers", "project": "Projects"}
+_KINDS |= {"session": "Sessions"}
+_NAMES = {"habit": "habits", "file": "files", "tool": "tools", "server": "servers", "project": "projects"}
+_NAMES |= {"session": "sessions"}
+_COLUMNS = {
+    "wasted_tokens": "wasted",
+    "wasted_uses": "times",
+    "tokens": "of tokens",
+    "carried_tokens": "carried",
+    "carried_usd": "carried_usd",
+}
+_FORMS = dict.fromkeys(("wasted", "of tokens", "carried"), text.tokens)
+_NUMBERS = 50  # columns that the numbers of a row take
+
+
+def overview_json(rows: Sequence[Row]) -> dict[str, Any]:
+    """`{total, habits, files, tools, servers, projects, sessions}`, those that waste most first."""
+    document: dict[str, Any] = {"total": _row_json(_total(rows), None), "accuracy": "estimated"}
+    for kind, name in _NAMES.items():
+        document[name] = [_row_json(row, kind) for row in rows if row["kind"] == kind]
+    return document
+
+
+def overview_text(page: Page, rows: Sequence[Row]) -> None:
+    """The same for people."""
+    total = _total(rows)
+    page.head("Waste over all sessions")
+    if not total["uses"]:
+        page.say("No tool results in this period.")
+        return
+    share = total["wasted_tokens"] / total["tokens"] if total["tokens"] else 0.0
+    usd = "" if total["carried_usd"] is None else f", {text.usd(total['carried_usd'])} as cache reads"
+    page.say(
+        f"{total['wasted_tokens']:,} of {total['tokens']:,} tokens of tool results served nothing "
+        f"({text.percent(share)}), in {total['sessions']:,} sessions; carried along they came to "
+        f"{text.tokens(total['carried_tokens'])}{usd}."
+    )
+    room = None if page.width is None else max(12, page.width - _NUMBERS)
+    for kind, title in _KINDS.items():
+        found = [row for row in rows if row["kind"] == kind]
+        if found:
+            page.head(title)
+            values = [(*(row[name] for name in _COLUMNS), _key(kind, str(row["key"]), room)) for row in found]
+            page.lines += table((*_COLUMNS.values(), kind), values, page.width, _FORMS).splitlines()
+    page.say()
+    page.say(
+        "Results are exact, tokens estimated (characters / 4, code / 3.3). A result counts once, where it was first "
+        "made, and under one habit. Carried: tokens times the later calls of their epoch, at the list price of a "
+        "cache read (derived). Re-reads with an excuse are left out."
+    )
+
+
+def _total(rows: Sequence[Row]) -> Row:
+    empty = {"uses": 0, "tokens": 0, "wasted_uses": 0, "wasted_tokens": 0, "carried_tokens": 0, "carried_usd": 0.0}
+    return next((row for row in rows if row["kind"] == "total"), empty | {"sessions": 0})
+
+
+def _row_json(row: Row, kind: str | None) -> dict[str, Any]:
+    found: dict[str, Any] = {} if kind is None else {kind: row["key"]}
+    if kind == "habit":
+        found["description"] = HABITS[row["key"]]
+    return found | {name: value for name, value in row.items() if name not in ("kind", "key")}
+
+
+def _key(kind: str, key: str, room: int | None) -> str:
+    if kind == "habit":
+        return HABITS[key]
+    if kind in ("file", "project") and room is not None:
+        return text.shorten_path(key, room)
+    return key
