@@ -86,10 +86,7 @@ def _run(
     options: Options,
     summary: Summary,
 ) -> None:
-    if _has_forgotten(store):
-        seen = [one for one in seen if not _is_forgotten(store, one)]
-    else:
-        seen = list(seen)
+    seen = [one for one in seen if not _is_forgotten(store, one)]
     plan = make_plan(seen, known, gone)
     summary.files, summary.gone, summary.pending_bytes = len(seen), len(plan.gone), plan.pending_bytes
     _mark_presence(store, plan.gone, plan.back)

@@ -1,0 +1,145 @@
+"""`crusts forget`: take sessions out of the store for good (D16)."""
+
+import os
+import re
+import sys
+from contextlib import closing
+from typing import Annotated, Any
+
+import typer
+
+from crusts_index.cli import options, show
+from crusts_index.cli.session import Store
+from crusts_index.errors import CrustsError, WrongUsage
+from crusts_index.index.forget import Forgotten, compact
+from crusts_index.index.forget import forget as take_out
+from crusts_index.index.refresh import open_writer
+from crusts_index.index.traces import copies_holding, delete_copy, wipe
+from crusts_index.render import console, table, text
+from crusts_index.store import query, when
+from crusts_index.store import search as search_file
+from crusts_index.store.settings import Settings
+
+_LISTED = 15
+"""Sessions named in the question."""
+_ID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+Session = Annotated[str | None, typer.Argument(metavar="[SESSION]", help="Start of the id of the session to forget.")]
+Before = Annotated[
+    str | None,
+    typer.Option("--before", metavar="WHEN", help="Sessions not active since: 2026-11-30, 90d, 26w."),
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+
+def forget(context: typer.Context, session: Session = None, before: Before = None, yes: Yes = False) -> None:
+    """Remove a session, the sessions of a project (--project), or all before a date from the store, for good.
+
+    Text and numbers go, from the search file and from copies beside the store too, and are not read in again.
+    Claude Code's own transcripts stay as they are. What other sessions share with them stays with those.
+    """
+    settings = options.settings(context)
+    bound = None if before is None else _time(before)
+    if session is None and bound is None and not settings.project:
+        raise WrongUsage("say what to forget: a SESSION, --project TEXT or --before WHEN")
+    found = _find(settings, session, bound)
+    names = [str(row["session"]) for row in found]
+    if not found and session is not None and _ID.fullmatch(session):
+        names = [session]  # never read in so far; that it stays so can be promised
+    if not names:
+        _tell(settings, Forgotten([], [], 0, 0, 0), [], [])
+        return
+    copies = copies_holding(settings.db, names)
+    if not yes:
+        _ask(settings, found, copies)
+    with closing(open_writer(settings)) as store:
+        done = take_out(store, names)
+        search_file.forget_transcripts(search_file.search_path(settings.db), done.transcripts)
+        obstacle = compact(store)
+    for copy in copies:
+        delete_copy(copy)
+    left = wipe(settings.home, names)
+    _tell(settings, done, copies, left)
+    if obstacle:
+        console.note(obstacle)
+
+
+def _time(text: str) -> int:
+    try:
+        return when.parse_when(text, when.now_ms())
+    except WrongUsage as error:
+        raise WrongUsage(f"--before: {error}") from None
+
+
+def _find(settings: Settings, session: str | None, before: int | None) -> list[dict[str, Any]]:
+    """The sessions meant, the last active first; what is new is read in first, so that it is remembered too."""
+    with show.opened(settings) as store:
+        chosen = None
+        if session is not None:
+            try:
+                chosen = Store(store, settings).choose(session)
+            except CrustsError:
+                if _ID.fullmatch(session):
+                    return []
+                raise
+        return query.dicts(query.run(store, "forget", session=chosen, project=settings.project, before=before))
+
+
+def _ask(settings: Settings, found: list[dict[str, Any]], copies: list[str]) -> None:
+    """Show what goes and ask. Raises CrustsError where nobody can answer, or the answer is no."""
+    if settings.json or not console.is_terminal(sys.stdin):
+        raise CrustsError("nothing was forgotten: nobody is here to confirm it; say --yes if you mean it")
+    if found:
+        rows = [
+            [
+                text.clean(row["session"])[:8],
+                (row["last_active"] or "")[:10],
+                text.shorten_path(row["project"] or "", 40),
+                row["title"],
+                row["records"],
+                row["calls"],
+            ]
+            for row in found[:_LISTED]
+        ]
+        columns = ("session", "last active", "project", "title", "records", "calls")
+        sys.stderr.write(table.table(columns, rows, console.table_width()) + "\n")
+    if len(found) > _LISTED:
+        sys.stderr.write(f"+ {len(found) - _LISTED:,} more sessions\n")
+    for copy in copies:
+        size = text.size(os.path.getsize(copy))
+        sys.stderr.write(f"This older copy of the store holds them too and is deleted whole: {copy} ({size})\n")
+    gone = sum(1 for row in found if row["gone"])
+    if gone:
+        sys.stderr.write(f"The transcripts of {gone:,} of them are gone: nothing can bring these back.\n")
+    many = "this session" if len(found) <= 1 else f"these {len(found):,} sessions"
+    if not typer.confirm(f"Forget {many} for good?", err=True):
+        raise CrustsError("nothing was forgotten")
+
+
+def _tell(settings: Settings, done: Forgotten, copies: list[str], left: list[str]) -> None:
+    if settings.json:
+        show.document(
+            {
+                "sessions": done.sessions,
+                "transcripts": len(done.transcripts),
+                "records": done.records,
+                "calls": done.calls,
+                "shared_calls": done.shared_calls,
+                "copies_deleted": copies,
+                "still_named_in": left,
+            }
+        )
+        return
+    if not done.sessions:
+        console.put("No session fits: nothing was forgotten.")
+        return
+    console.put(
+        f"Forgotten: {len(done.sessions):,} sessions, {len(done.transcripts):,} transcripts,"
+        f" {done.records:,} records, {done.calls - done.shared_calls:,} API calls."
+    )
+    if done.shared_calls:
+        console.put(f"{done.shared_calls:,} API calls stay: other sessions have them too.")
+    for copy in copies:
+        console.put(f"Deleted the older copy of the store {copy}.")
+    for path in left:
+        console.note(f"{path} still names one of them: look at it, and delete it if it should not")
