@@ -12,6 +12,7 @@ from crusts_index.cli import options
 
 # name -> (where it is, what it does). The function or Typer at the place is the command.
 COMMANDS: Mapping[str, tuple[str, str]] = {
+    "overview": ("crusts_index.cli.overview:overview", "What is on this machine, on one page; or a demo."),
     "index": ("crusts_index.cli.index:index", "Bring the store up to date with the transcripts."),
     "readout": ("crusts_index.cli.readout:readout", "The last 30 days in one line of JSON."),
     "usage": ("crusts_index.cli.usage:usage", "Tokens and cost by model, day, project, tool and more."),
