@@ -6,15 +6,16 @@
 --   noise     a Read of what is installed, built or locked (node_modules/, dist/, build/, .next/, target/, .git/, locks)
 --   repeat    another tool's call with the same input and the same result as the one before in its window
 --   error     a result that is an error
---   unused    a result of more than 200 characters and 100 tokens, of a tool that neither retrieves nor edits, after
---             which the model wrote no text of 50 characters within 5 messages
+--   unused    a result of more than 200 characters and 100 tokens, of a tool that neither retrieves nor acts (edits,
+--             plans, tasks), after which the model wrote no text of 50 characters within 5 messages
 --   :since    UTC milliseconds: results at or after it; null = all
 --   :until    UTC milliseconds: results before it; null = all
 --   :project  part of a project's path, in any case; null = all
 --   :limit    rows of each kind; null = all
 -- Columns: kind: total, habit, file, tool, server, project or session. key. uses: results, exact. tokens: theirs,
 -- estimated (D9). wasted_uses, wasted_tokens: of these, what served nothing. carried_tokens: the wasted ones times the
--- later calls of their epoch; carried_usd: that at the cache-read list price, derived, null = not priced (D13).
+-- later calls of their epoch; carried_usd: that at the cache-read list price, derived, null = a call has no price, in
+-- the total the sum of what is priced (D13, D15).
 -- sessions: in how many there was waste.
 with recursive
 wanted as materialized (
@@ -92,7 +93,8 @@ judged as materialized (
         and (u.prior_edit_id is null or u.prior_edit_id < u.prior_read_id or not exists (
           select 1 from tool_uses e
           where e.thread_id = u.thread_id and e.path = u.path and e.id > u.prior_read_id and e.id < u.id
-            and e.name in ('Edit', 'Write', 'MultiEdit', 'NotebookEdit') and e.is_error = 0))
+            and e.name in ('Edit', 'Write', 'MultiEdit', 'NotebookEdit', 'FileWriteTool', 'FileEditTool')
+            and e.is_error = 0))
         and exists (
           select 1
           from tool_uses p join records q on q.id = p.result_record_id
@@ -114,7 +116,9 @@ judged as materialized (
         and u.epoch = u.epoch_before and u.branch = u.branch_before and u.tokens > 0
         then 'repeat'
       when u.is_error = 1 then 'error'
-      when u.category <> 'retrieved' and u.name not in ('Edit', 'Write', 'MultiEdit', 'NotebookEdit')
+      when u.category <> 'retrieved' and u.name not in ('Edit', 'Write', 'MultiEdit', 'NotebookEdit', 'FileWriteTool',
+          'FileEditTool', 'AskUserQuestion', 'EnterPlanMode', 'ExitPlanMode', 'Skill', 'TaskCreate', 'TaskUpdate',
+          'TodoWrite', 'ToolSearch')
         and u.result_chars > 200 and u.tokens > 100
         and ifnull(u.answered, u.message + 6) > u.message + 5 and l.ordinal > u.call_ordinal
         then 'unused'
@@ -142,7 +146,7 @@ summed as (
     count(habit) as wasted_uses,
     ifnull(sum(tokens) filter (where habit is not null), 0) as wasted_tokens,
     ifnull(sum(carried) filter (where habit is not null), 0) as carried_tokens,
-    case when count(*) filter (where habit is not null and carried > 0 and cache_read_usd is null) = 0
+    case when kind = 'total' or count(*) filter (where habit is not null and carried > 0 and cache_read_usd is null) = 0
       then round(ifnull(sum(carried * cache_read_usd / 1e6) filter (where habit is not null), 0), 6) end as carried_usd,
     count(distinct case when habit is not null then session_id end) as sessions
   from keyed

@@ -142,7 +142,7 @@ def _habit(facts: Facts, window: Window, duplicates: list[WasteItem]) -> list[Re
         reason = f"{len(duplicates)} files were read again without a change"
         return [Recommendation(5, "point to what was read before instead of asking to read it", 0, reason)]
     life = lifetime_of(facts, window)
-    if life.total and life.tokens("tools") * 2 > life.total:
+    if (life.tokens("tools") - window.fixed_context.schema_tokens) * 2 > life.total > 0:
         reason = "tool use and results are over half of all that came into this session's windows"
         return [Recommendation(5, "start a fresh session for each task", 0, reason)]
     return []

@@ -41,6 +41,10 @@ RESOLUTIONS = (
 _RESOLVED = re.compile(
     r"(?<!not )(?<!n't )(?<!never )(?<![\w'])(?:" + "|".join(map(re.escape, RESOLUTIONS)) + r")(?!\w)"
 )
+ACTING_TOOLS = EDIT_TOOLS | frozenset(
+    ("AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "Skill", "TaskCreate", "TaskUpdate", "TodoWrite", "ToolSearch")
+)
+"""Tools that are used for what they do: nothing need be said of what they answer."""
 _SHORT_PROMPT = 100  # characters; a longer prompt says more than that it is done
 _LEAST_EXCHANGE = 500  # tokens
 _LEAST_RESULT = 200  # characters of a result
@@ -144,7 +148,7 @@ class _Search:
                     "stale_read",
                     "high",
                     f'"{base_name(use.path)}" read at #{number}, {age} messages ago, and not spoken of since',
-                    f"drop it from the window: /compact focus, naming messages {number}-{number}",
+                    f"drop it from the window: /compact focus, naming message #{number}",
                     blocks,
                     path=use.path,
                     tool=use.name,
@@ -175,7 +179,7 @@ class _Search:
                 "resolved_exchange",
                 "high",
                 f'"{phrase[0]}" at #{number} settles the exchange from #{first} on',
-                f"it is done with: /compact focus, dropping messages {first}-{number}",
+                f"it is done with: /compact focus, dropping messages #{first}-{number}",
                 blocks,
             )
             found.append(item._replace(message_range=(first, number)))
@@ -197,8 +201,8 @@ class _Search:
                 self._item(
                     "duplicate_read",
                     "medium",
-                    f'"{base_name(path)}" read {_times(reads)}, no change in between: {_numbered(numbers)} brought '
-                    "nothing new",
+                    f'"{base_name(path)}" read {_times(reads)}; {_numbered(numbers)} brought nothing new, as nothing '
+                    "had changed",
                     "refer to the read that is already in the window instead of reading again",
                     blocks,
                     path=path,
@@ -229,11 +233,11 @@ class _Search:
         return [item._replace(estimated_tokens=excess, carried_tokens=carried, carried_usd=usd)]
 
     def unused_results(self) -> list[WasteItem]:
-        """Results of tools that neither retrieve nor edit, after which the model said next to nothing."""
+        """Results of tools that are asked for what they answer, after which the model said next to nothing."""
         found = []
         for row, results in self._results.items():
             use = self._uses.get(row)
-            if use is None or use.name in EDIT_TOOLS or use.is_error or use.result_chars <= _LEAST_RESULT:
+            if use is None or use.name in ACTING_TOOLS or use.is_error or use.result_chars <= _LEAST_RESULT:
                 continue
             blocks = self._left(block for block in results if block.category != "retrieved")
             if sum(block.tokens for block in blocks) <= _LEAST_UNUSED or self._is_answered(blocks[-1].message):
