@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from crusts_index.cli.session import Store
-from crusts_index.insight.advice import Advice, advise
+from crusts_index.insight.advice import Advice
 from crusts_index.insight.facts import Facts
 from crusts_index.insight.thresholds import Thresholds, overrides_of, thresholds_of
-from crusts_index.insight.waste import WasteItem, find_waste
+from crusts_index.insight.waste import WasteItem
 from crusts_index.insight.window import Window
 from crusts_index.render import console
 from crusts_index.store.settings import Settings
@@ -28,10 +28,9 @@ def judge(store: Store, settings: Settings, session_id: str, until: int | None =
     """Load a session up to a message and judge it; says with --verbose which thresholds are the user's own."""
     facts = store.load(session_id, until)
     window = store.window(facts)
+    waste, advice = store.waste(facts, window)
     thresholds = thresholds_of(settings.config)
-    elsewhere = store.fetch("session_other_reads", session=session_id)
-    waste = find_waste(facts, window, thresholds, elsewhere)
     if settings.verbose:
         for line in overrides_of(thresholds):
             console.note(f"from config.json: {line}")
-    return Judged(facts, window, waste, advise(facts, window, waste, thresholds), thresholds)
+    return Judged(facts, window, waste, advice, thresholds)

@@ -13,6 +13,7 @@ from crusts_index.cli.session import Store
 from crusts_index.errors import WrongUsage
 from crusts_index.insight.consumers import consumers_of, files_of
 from crusts_index.render import analysis, console, findings, findings_json, waste_overview
+from crusts_index.render.waste_json import advice_json, waste_json
 from crusts_index.store import query
 from crusts_index.store.settings import Settings
 
@@ -65,13 +66,13 @@ def waste(
                 "messageCount": facts.session.messages,
                 "until": facts.until if facts.is_partial else None,
                 "window": {"tokens": window.size, "accuracy": window.basis, "limit": window.limit},
-                "waste": findings_json.waste_json(items),
+                "waste": waste_json(items),
                 "wasteTokens": sum(item.estimated_tokens for item in found.waste),
                 "excusedTokens": sum(item.excused_tokens for item in found.waste),
                 "accuracy": "estimated",
                 "files": findings_json.files_json(files),
                 "consumers": findings_json.consumers_json(consumers),
-                "recommendations": findings_json.advice_json(found.advice),
+                "recommendations": advice_json(found.advice),
             }
         )
         return
