@@ -18,6 +18,8 @@ from crusts_index.store.settings import Settings
 
 SHOWN = 20
 """Hits shown where no limit is given."""
+PATIENCE = 2.0
+"""Seconds to wait for another process that brings the search file up to date."""
 _KEYS = ("session", "project", "message", "agent", "time", "role", "tool", "preview", "copies", "gone")
 
 
@@ -101,7 +103,7 @@ def _bring_up(store: Connection, path: str) -> None:
     if not os.path.exists(path):
         console.note("making the search file, once")
     try:
-        if not file.update(store, path):
+        if not file.update(store, path, timeout=PATIENCE):
             console.note("another crusts is bringing the search file up to date: answering from what is there")
     except CrustsError as error:
         if not os.path.exists(path):

@@ -33,6 +33,8 @@ _LAYOUT = 1  # user_version: a file of another layout is made anew
 _BATCH_CHARS = 8_000_000  # characters of text that share a transaction
 # Scripts that put no spaces between words: each character is a word of its own, so that parts are found too.
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]")
+# Colours and titles that a terminal would take; else they grow together with the words behind them.
+_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)?")
 _SEPARATOR = "\x1f"
 _ALIEN = '{} is a database of another program: move it away, or set "search": false in config.json'
 
@@ -334,6 +336,8 @@ def _checksum(texts: "Iterable[Text]") -> int:
 
 
 def _spaced(text: str) -> str:
+    if "\x1b" in text:
+        text = _ESCAPE.sub(_SEPARATOR, text)
     return text if text.isascii() else _UNSPACED.sub(rf"{_SEPARATOR}\g<0>{_SEPARATOR}", text)
 
 
