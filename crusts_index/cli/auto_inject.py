@@ -1,0 +1,19 @@
+"""`crusts auto-inject` where the quick path did not take it: with common options before its name, and for its help."""
+
+import sys
+from contextlib import suppress
+
+import typer
+
+from crusts_index.cli import options
+from crusts_index.quick import auto_inject as quick
+
+
+def auto_inject(context: typer.Context) -> None:
+    """Hook target for UserPromptSubmit: reads the payload on stdin and, when the window is nearly full, gives Claude
+    advice to pass on. `crusts hooks auto-inject enable` installs it.
+
+    Prints the JSON that Claude Code expects, or nothing; whatever goes wrong, the prompt goes through.
+    """
+    with suppress(Exception):
+        quick.inject(options.settings(context), sys.stdin.buffer.read(quick.MOST_STDIN))

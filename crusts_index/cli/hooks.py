@@ -1,0 +1,271 @@
+"""`crusts hooks`: have Claude Code keep the store up to date by itself, and give advice when the window fills."""
+
+from __future__ import annotations
+
+import enum
+import os
+from typing import Annotated, Any
+
+import typer
+
+from crusts_index.claude.commands import is_crusts_command
+from crusts_index.claude.hooks import add_hook, find_hooks, hook_command, remove_hook
+from crusts_index.claude.program import program_command
+from crusts_index.claude.roots import config_dir
+from crusts_index.claude.settings import Edit, edit_settings, read_settings
+from crusts_index.cli import installed, options
+from crusts_index.insight.gate import gate_of
+from crusts_index.quick import auto_inject as quick
+from crusts_index.render import console, text
+from crusts_index.store.config import write_config
+from crusts_index.store.settings import Settings
+
+INJECT_EVENT = "UserPromptSubmit"
+INJECT_SECONDS = 10
+
+
+class Event(enum.StrEnum):
+    """When the store is brought up to date."""
+
+    STOP = "Stop"
+    SUBAGENT_STOP = "SubagentStop"
+    PRE_COMPACT = "PreCompact"
+    SESSION_END = "SessionEnd"
+
+
+# Seconds. SessionEnd's hooks share a budget of 1.5 s that only a timeout of their own raises.
+TIMEOUTS = {Event.STOP: 60, Event.SUBAGENT_STOP: 60, Event.PRE_COMPACT: 60, Event.SESSION_END: 20}
+
+Events = Annotated[
+    list[Event] | None,
+    typer.Option("--event", case_sensitive=False, help="Only this event; repeatable. All four if not given."),
+]
+Threshold = Annotated[
+    float | None,
+    typer.Option("--threshold", min=1, max=100, metavar="PERCENT", help="Advise from this much of the limit on."),
+]
+Headroom = Annotated[bool, typer.Option("--headroom", help="Advise near the trigger, as without any threshold.")]
+Gap = Annotated[
+    int | None, typer.Option("--min-gap", min=0, metavar="SECONDS", help="Between two of one session; 300 at first.")
+]
+Number = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="Entries to show; all if not given.")]
+
+hooks = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="Let Claude Code keep the store up to date, by hooks in its settings.",
+)
+auto_inject = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="Have Claude told, when the window is nearly full, what to compact.",
+)
+hooks.add_typer(auto_inject, name="auto-inject")
+
+
+@hooks.command()
+def enable(context: typer.Context, event: Events = None) -> None:
+    """Install `crusts index --hook` in Claude Code's settings, at exactly the events named."""
+    settings = options.settings(context)
+    wanted = list(dict.fromkeys(event or Event))
+    done = edit_settings(path(), lambda found: with_hooks(found, wanted), installed.backups(settings))
+    installed.note_hooks(settings, [str(one) for one in wanted])
+    named = ", ".join(wanted)
+    console.put(f"The store is brought up to date at {named}." if done.changed else f"Enabled already: {named}.")
+    _say(done)
+
+
+@hooks.command()
+def disable(context: typer.Context, event: Events = None) -> None:
+    """Take our hooks out of Claude Code's settings, at all events or at those named; all else stays."""
+    settings = options.settings(context)
+    kept: list[Event] = []
+
+    def change(found: dict[str, Any]) -> dict[str, Any]:
+        there = find_hooks(found, is_ours)
+        kept[:] = [one for one in Event if one in there and one not in event] if event else []
+        return with_hooks(found, kept)
+
+    done = edit_settings(path(), change, installed.backups(settings))
+    installed.note_hooks(settings, [str(one) for one in kept])
+    rest = f" Left: {', '.join(kept)}." if kept else ""
+    console.put(("The hooks are removed." if done.changed else "There was no such hook of ours.") + rest)
+    _say(done)
+
+
+@hooks.command()
+def status(context: typer.Context) -> None:
+    """Which hooks are installed, and whether Claude Code's settings still have them."""
+    settings = options.settings(context)
+    found = state(settings)
+    if settings.json:
+        installed.document(found)
+        return
+    for line in found["messages"]:
+        console.put(line)
+    for event, commands in found["events"].items():
+        console.put(f"  {event}: {'; '.join(commands)}")
+    console.put(found["autoInject"]["message"])
+
+
+@auto_inject.command("enable")
+def inject_enable(
+    context: typer.Context, threshold: Threshold = None, headroom: Headroom = False, min_gap: Gap = None
+) -> None:
+    """Install `crusts auto-inject` at UserPromptSubmit. It speaks up near the point of compaction."""
+    settings = options.settings(context)
+    command = program_command("auto-inject")
+
+    def change(found: dict[str, Any]) -> dict[str, Any]:
+        if _commands(found, is_injection).get(INJECT_EVENT) == [command]:
+            return found
+        return add_hook(remove_hook(found, is_injection), INJECT_EVENT, command, INJECT_SECONDS)
+
+    done = edit_settings(path(), change, installed.backups(settings))
+    said: dict[str, object] = {"enabled": True, "installedAt": installed.now()}
+    if threshold is not None or headroom:
+        said["threshold"] = None if headroom or threshold is None else _whole(threshold)
+    if min_gap is not None:
+        said["minGapMs"] = min_gap * 1000
+    write_config(settings.home, {"autoInject": said})
+    console.put("Auto-inject is enabled." if done.changed else "Auto-inject is enabled already.")
+    _say(done)
+
+
+@auto_inject.command("disable")
+def inject_disable(context: typer.Context) -> None:
+    """Take it out of Claude Code's settings; the log stays."""
+    settings = options.settings(context)
+    done = edit_settings(path(), lambda found: remove_hook(found, is_injection), installed.backups(settings))
+    write_config(settings.home, {"autoInject": {"enabled": False, "installedAt": None}})
+    console.put("Auto-inject is disabled." if done.changed else "Auto-inject was not in the settings.")
+    _say(done)
+
+
+@auto_inject.command("status")
+def inject_status(context: typer.Context) -> None:
+    """Whether it is on, when it speaks, and when it did last."""
+    settings = options.settings(context)
+    found = inject_state(settings, read_settings(path()))
+    if settings.json:
+        installed.document(found)
+    else:
+        console.put(found["message"])
+
+
+@auto_inject.command("log")
+def inject_log(context: typer.Context, limit: Number = None) -> None:
+    """What was said and when, the newest first; --verbose shows the whole text."""
+    settings = options.settings(context)
+    entries = quick.read_log(settings, limit)
+    if settings.json:
+        installed.document({"entries": entries})
+        return
+    if not entries:
+        console.put("Nothing was said so far.")
+    for entry in entries:
+        said = f"{entry['ts']}  {str(entry.get('sessionId'))[:8]}  {entry.get('usagePercent')}% full, "
+        console.put(text.clean(said + f"{entry.get('reclaimableTokens')} tokens of waste (estimated)"))
+        if settings.verbose and isinstance(entry.get("advisoryText"), str):
+            console.put("\n".join(f"    {text.clean(line)}" for line in entry["advisoryText"].splitlines()))
+
+
+def with_hooks(found: dict[str, Any], events: list[Event]) -> dict[str, Any]:
+    """The settings with our hook at exactly these events; as they are where it is so."""
+    command = program_command("index", "--hook")
+    if _commands(found, is_ours) == {str(event): [command] for event in events}:
+        return found
+    changed = remove_hook(found, is_ours)
+    for event in events:
+        changed = add_hook(changed, event, command, TIMEOUTS[event])
+    return changed
+
+
+def state(settings: Settings) -> dict[str, Any]:
+    """What the settings and our own notes say of the hooks."""
+    found = read_settings(path())
+    there = _commands(found, is_ours)
+    dropped = [event for event in installed.noted_hooks(settings) if event not in there]
+    messages = []
+    if there:
+        messages.append(f"The store is brought up to date at {', '.join(there)}.")
+    elif not dropped:
+        messages.append("No hooks of ours are installed.")
+    if dropped:
+        again = "".join(f" --event {event}" for event in [*there, *dropped])
+        messages.append(
+            f"Installed, but gone from the settings: {', '.join(dropped)}. A running Claude Code may have written "
+            f"them back without: run `crusts hooks enable{again}` again."
+        )
+    if found.get("disableAllHooks") is True and (there or dropped):
+        messages.append("disableAllHooks in the settings turns every hook off.")
+    return {
+        "enabled": bool(there),
+        "events": there,
+        "dropped": dropped,
+        "disabledByUser": found.get("disableAllHooks") is True,
+        "settings": path(),
+        "messages": messages,
+        "autoInject": inject_state(settings, found),
+    }
+
+
+def inject_state(settings: Settings, found: dict[str, Any]) -> dict[str, Any]:
+    """What the settings, config.json and the log say of auto-inject."""
+    gate = gate_of(settings.config)
+    is_there = INJECT_EVENT in _commands(found, is_injection)
+    last = next((entry["ts"] for entry in quick.read_log(settings, 1)), None)
+    when = "near the point of compaction" if gate.threshold is None else f"from {gate.threshold:g}% of the limit on"
+    if is_there and gate.is_enabled:
+        message = f"Auto-inject is on: it speaks {when}, at most every {gate.min_gap_ms / 1000:g} s in a session."
+        message += f" Last: {last}." if last else " It has not spoken yet."
+    elif gate.is_enabled:
+        message = "Auto-inject is on, but gone from the settings: run `crusts hooks auto-inject enable` again."
+    elif is_there:
+        message = "Auto-inject is in the settings, but off in config.json: it stays silent."
+    else:
+        message = "Auto-inject is off."
+    return {
+        "enabled": gate.is_enabled,
+        "installed": is_there,
+        "dropped": gate.is_enabled and not is_there,
+        "threshold": gate.threshold,
+        "minGapSeconds": gate.min_gap_ms / 1000,
+        "last": last,
+        "message": message,
+    }
+
+
+def path() -> str:
+    """The settings that the hooks are put into: the user's own."""
+    return os.path.join(config_dir(os.environ), "settings.json")
+
+
+def is_ours(command: str) -> bool:
+    """Whether a command is the hook that indexes."""
+    return is_crusts_command(command, "index", "--hook")
+
+
+def is_injection(command: str) -> bool:
+    """Whether a command is the hook that advises."""
+    return is_crusts_command(command, "auto-inject")
+
+
+def _whole(number: float) -> float:
+    return int(number) if number == int(number) else number
+
+
+def _commands(found: dict[str, Any], matches: Any) -> dict[str, list[str]]:
+    return {
+        event: [command for hook in hooks if (command := hook_command(hook))]
+        for event, hooks in find_hooks(found, matches).items()
+    }
+
+
+def _say(done: Edit) -> None:
+    if done.backup:
+        console.note(f"changed {done.path}; the file as it was is {done.backup}")
+    if done.changed:
+        console.note("a Claude Code that is running may write its settings back: `crusts hooks status` tells")

@@ -1,0 +1,83 @@
+"""What we put into Claude Code's settings, noted on our side, so that it is told when something took it out."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import time
+from typing import Any
+
+from crusts_index.claude.files import read_contents, write_atomically
+from crusts_index.cli import show
+from crusts_index.errors import CrustsError
+from crusts_index.store.config import write_config
+from crusts_index.store.settings import Settings
+
+
+def backups(settings: Settings) -> str:
+    """The folder for copies of files of the user's that we change.
+
+    Raises CrustsError if nothing can be written there: then nothing must be changed either.
+    """
+    folder = os.path.join(settings.home, "backups")
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        for place in (settings.home, folder):
+            if not os.access(place, os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise CrustsError(
+            f"{folder}: cannot be written ({error.strerror}); set CRUSTS_HOME to another folder"
+        ) from error
+    return folder
+
+
+def note_hooks(settings: Settings, events: list[str]) -> None:
+    """Note the events whose hooks are installed."""
+    on = bool(events)
+    write_config(
+        settings.home,
+        {"hooksEnabled": on, "hookEvents": list(events) if on else None, "installedAt": now() if on else None},
+    )
+
+
+def noted_hooks(settings: Settings) -> list[str]:
+    """The events whose hooks are installed, as far as we know."""
+    events = settings.config.get("hookEvents")
+    if settings.config.get("hooksEnabled") is not True or not isinstance(events, list):
+        return []
+    return [event for event in events if isinstance(event, str)]
+
+
+def note_status_line(settings: Settings, *, is_installed: bool, command: str | None) -> None:
+    """Note whether the status line is installed, in statusline.json."""
+    said: dict[str, Any] = {"installed": is_installed}
+    if is_installed:
+        said |= {"installedAt": now(), "command": command}
+    write_atomically(_note(settings), json.dumps(said, indent=2) + "\n")
+    os.chmod(_note(settings), 0o600)
+
+
+def noted_status_line(settings: Settings) -> bool:
+    """Whether the status line is installed, as far as we know."""
+    try:
+        contents = read_contents(_note(settings))
+        said = json.loads(contents.data) if contents else {}
+    except (CrustsError, ValueError):
+        return False
+    return isinstance(said, dict) and said.get("installed") is True
+
+
+def now() -> str:
+    """This moment, as ISO 8601 in UTC."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def document(found: dict[str, Any]) -> None:
+    """What is installed, as one JSON object."""
+    show.document({"schema_version": 1, **found})
+
+
+def _note(settings: Settings) -> str:
+    return os.path.join(settings.home, "statusline.json")

@@ -1,0 +1,24 @@
+"""`crusts status` with all of typer's help and errors; what it does is the quick path's."""
+
+from typing import Annotated
+
+import typer
+
+from crusts_index.cli import options
+from crusts_index.quick import status as quick
+
+Hook = Annotated[bool, typer.Option("--hook", help="Take the session that a hook's payload on stdin names.")]
+
+
+def status(
+    context: typer.Context,
+    session: options.Session = None,
+    last: options.Last = None,
+    hook: Hook = False,
+) -> None:
+    """The window of a session in one line: the same number as `analyze`, without indexing anything.
+
+    Without an id it is the session whose transcript was written to last in this folder's project, else the one
+    last active anywhere. What is not in the store yet is read from the transcript. --json always prints JSON.
+    """
+    quick.show(options.settings(context), session, last, hook=hook)

@@ -1,0 +1,165 @@
+"""`crusts auto-inject`: the hook at UserPromptSubmit. When the window is nearly full, Claude gets advice to pass on;
+whatever goes wrong, nothing is printed and the exit code is 0, since any other would stop the user's prompt."""
+
+import os
+import sys
+
+from crusts_index.store.settings import load_settings, split_flags
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from crusts_index.claude.payloads import HookPayload
+    from crusts_index.insight.focus import Focus
+    from crusts_index.insight.gate import Gate
+    from crusts_index.quick.live import Live
+    from crusts_index.store.settings import Settings
+
+MOST_STDIN = 16 << 20
+LOG = "auto-inject.log"
+EVENT = "UserPromptSubmit"
+_LAST_BYTES = 1 << 17
+_MOST_LOG = 4 << 20
+
+
+def run(argv: list[str]) -> int:
+    """Answer the hook's payload on stdin; options that are none of ours are nobody's concern here."""
+    try:
+        if not sys.stdin.isatty():
+            inject(load_settings(split_flags(argv)[0]), sys.stdin.buffer.read(MOST_STDIN))
+    except Exception:  # see above
+        return 0
+    return 0
+
+
+def inject(settings: "Settings", data: bytes) -> None:
+    """Print the advice as Claude Code wants it, and log it, if the gate is open; else nothing."""
+    from crusts_index.claude.payloads import read_hook
+    from crusts_index.insight.gate import advice, gate_of, is_hot
+    from crusts_index.store.when import now_ms
+
+    gate = gate_of(settings.config)
+    payload = read_hook(data) if gate.is_enabled else None
+    if payload is None or not payload.session_id or not os.path.isfile(payload.transcript_path or ""):
+        return
+    now = now_ms()
+    if _is_too_soon(settings, payload.session_id, gate, now):
+        return
+    live = _live(settings, payload, now)
+    try:
+        if not live.is_known or not is_hot(live.window, gate):
+            return
+        focus = _focus(live, settings)
+        text = advice(live.window, focus)
+        entry = {
+            "ts": _iso(now),
+            "sessionId": payload.session_id,
+            "usagePercent": round(live.window.usage_percentage, 1),
+            "windowTokens": live.window.size,
+            "reclaimableTokens": focus.tokens if focus else 0,
+            "advisoryText": text if settings.config.get("keepText") is not False else None,
+        }
+    finally:
+        live.close()
+    _log(settings, entry)  # first: without a log there would be no gap between two
+    import json
+
+    said = {"hookEventName": EVENT, "additionalContext": text}
+    sys.stdout.write(json.dumps({"hookSpecificOutput": said}))
+
+
+def read_log(settings: "Settings", limit: int | None = None) -> "list[dict[str, Any]]":
+    """The entries of the log, newest first; lines that are none are skipped."""
+    from crusts_index.jsontext import loads
+
+    try:
+        with open(os.path.join(settings.home, LOG), "rb") as file:
+            lines = file.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return []
+    found: list[dict[str, Any]] = []
+    for line in reversed(lines):
+        if limit is not None and len(found) >= limit:
+            break
+        try:
+            entry = loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(entry, dict) and isinstance(entry.get("ts"), str):
+            found.append(entry)
+    return found
+
+
+def _live(settings: "Settings", payload: "HookPayload", now: int) -> "Live":
+    from crusts_index.quick.live import Live, Named
+
+    named = Named(payload.session_id, payload.transcript_path, payload.model_id, cwd=payload.cwd)
+    return Live(settings, named, now)
+
+
+def _focus(live: "Live", settings: "Settings") -> "Focus | None":
+    """The command by the waste that the store knows of; it is at most one turn behind."""
+    if live.connection is None or live.head is None:
+        return None
+    from crusts_index.insight.facts import load
+    from crusts_index.insight.focus import compact_focus
+    from crusts_index.insight.thresholds import thresholds_of
+    from crusts_index.insight.waste import find_waste
+    from crusts_index.store import query
+
+    connection, session_id = live.connection, live.facts.session.session_id
+
+    def fetch(name: str, /, **given: object) -> "list[tuple[Any, ...]]":
+        return query.run(connection, name, **given).rows
+
+    facts = load(fetch, session_id)
+    elsewhere = fetch("session_other_reads", session=session_id)
+    return compact_focus(find_waste(facts, live.window, thresholds_of(settings.config), elsewhere))
+
+
+def _is_too_soon(settings: "Settings", session_id: str, gate: "Gate", now: int) -> bool:
+    """Whether this session was told within the gap, as the end of the log has it."""
+    from datetime import datetime
+
+    from crusts_index.jsontext import loads
+
+    try:
+        with open(os.path.join(settings.home, LOG), "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _LAST_BYTES))
+            lines = file.read().split(b"\n")
+    except FileNotFoundError:
+        return False
+    wanted = session_id.encode()
+    for line in reversed(lines):
+        if wanted not in line:
+            continue
+        try:
+            entry = loads(line.decode("utf-8", "replace"))
+            if entry["sessionId"] == session_id:
+                told = datetime.fromisoformat(entry["ts"]).timestamp() * 1000
+                return bool(0 <= now - told < gate.min_gap_ms)
+        except (ValueError, KeyError, TypeError):
+            continue
+    return False
+
+
+def _log(settings: "Settings", entry: "dict[str, Any]") -> None:
+    import json
+
+    path = os.path.join(settings.home, LOG)
+    os.makedirs(settings.home, mode=0o700, exist_ok=True)
+    if os.path.exists(path) and os.path.getsize(path) > _MOST_LOG:
+        os.replace(path, path + ".1")
+    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        os.write(handle, json.dumps(entry, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+    finally:
+        os.close(handle)
+
+
+def _iso(milliseconds: int) -> str:
+    import time
+
+    seconds, rest = divmod(milliseconds, 1000)
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{rest:03d}Z"

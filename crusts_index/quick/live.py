@@ -1,0 +1,381 @@
+"""The window of one session as it stands this moment: the store, and the bytes of its transcript that the store does
+not have yet. The rows and the judgement are those of every other command; only fewer rows are read."""
+
+import os
+from contextlib import suppress
+
+from crusts_index.errors import CrustsError
+from crusts_index.index.tail import Tail
+from crusts_index.insight.facts import Call
+from crusts_index.insight.inferred import DROP_TOKENS
+from crusts_index.insight.limit import window_settings
+from crusts_index.insight.loading import assemble
+from crusts_index.insight.window import window_of
+from crusts_index.store import query
+from crusts_index.store.open import open_store
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from typing import Any
+
+    from crusts_index.insight.facts import Facts
+    from crusts_index.insight.window import Window
+    from crusts_index.store.settings import Settings
+
+    Row = tuple[Any, ...]
+
+PATIENCE = 0.1
+"""Seconds to wait for a lock: a status line is cancelled by the next one anyway."""
+LAST_CALLS = 64
+ENOUGH_CALLS = 22  # 20 deltas, and the pair before them
+BLOCKS_OF_CALLS = 30
+REREAD_TOKENS = 1_000
+OVERSIZED_TOKENS = 10_000
+_ALL = -1
+_CACHE_MS = 300_000
+_CACHE_1H_MS = 3_600_000
+
+
+class Named:
+    """Which session is meant and what Claude Code says of it; None where it says nothing. Sizes in tokens."""
+
+    def __init__(
+        self,
+        session_id: str | None = None,
+        transcript_path: str | None = None,
+        model: str | None = None,
+        window_size: int | None = None,
+        context_tokens: int | None = None,
+        output_tokens: int | None = None,
+        cwd: str | None = None,
+    ) -> None:
+        self.session_id, self.transcript_path, self.cwd = session_id, transcript_path, cwd
+        self.model, self.window_size = model, window_size
+        self.context_tokens, self.output_tokens = context_tokens, output_tokens
+
+
+class Cost:
+    """A result that has just cost much: its tool, its path, its tokens (X-size), whether it was a re-read."""
+
+    def __init__(self, tool: str | None, path: str | None, tokens: int, *, is_reread: bool) -> None:
+        self.tool, self.path, self.tokens, self.is_reread = tool, path, tokens, is_reread
+
+
+class Live:
+    """A session's facts and window, with the bytes read past the store. `close` it in the end."""
+
+    def __init__(self, settings: "Settings", named: Named, now_ms: int, *, trim: bool = False) -> None:
+        self._settings, self._named, self._trim = settings, named, trim
+        self.now_ms = now_ms
+        self.connection = open_quietly(settings)
+        self.head: Row | None = None
+        self.head = self._head()
+        self.path = self._path()
+        if self.head is not None and not self._still_holds(self.head):
+            self.head = None
+        self.tail = self._read_tail()
+        self._transcript: int = self.head[0] if self.head else 0
+        self._session_id: str = self.head[1] if self.head else named.session_id or _stem(self.path)
+        self._last, self._is_full = LAST_CALLS, False
+        self._calls: dict[tuple[int, int], list[Row]] = {}
+        self.facts = self._assemble()
+        self._heed_payload()
+        self.window: Window = window_of(
+            self.facts,
+            window_settings(
+                self.fetch,
+                self.facts,
+                settings.config,
+                os.environ,
+                now_ms,
+                payload_model=named.model,
+                payload_window=named.window_size,
+            ),
+        )
+
+    def close(self) -> None:
+        """Close the store."""
+        if self.connection is not None:
+            self.connection.close()
+
+    @property
+    def is_known(self) -> bool:
+        """Whether anything at all is known of the window."""
+        return bool(self.facts.calls or self.facts.blocks or self.facts.all_compactions)
+
+    def costs(self) -> list[Cost]:
+        """What entered the window since the call before the last and cost much, the dearest first."""
+        live = [call for call in self.facts.calls if call.live_epoch]
+        since = live[-2].id if len(live) > 1 else live[-1].id if live else 0
+        found: dict[str, Cost] = {}
+        if self.head is not None and since >> 40 == self._transcript:
+            for row in self._ask("status_results", transcript=self._transcript, since=since):
+                found[row[1] or str(row[0])] = Cost(row[2], row[3], row[6] or 0, is_reread=row[8] == 1)
+        for tool_use_id, use in self.tail.uses.items():
+            if use.id >= since:
+                found[tool_use_id] = Cost(use.name, use.path, use.result_tokens, is_reread=use.is_reread)
+            elif use.id == 0 and tool_use_id in found:
+                found[tool_use_id].tokens = use.result_tokens
+        much = [one for one in found.values() if one.tokens >= (REREAD_TOKENS if one.is_reread else OVERSIZED_TOKENS)]
+        return sorted(much, key=lambda one: -one.tokens)
+
+    def cache_is_warm(self) -> bool | None:
+        """Whether the last call's cache is still there: 5 minutes, or an hour where it was written for one."""
+        call = next((call for call in reversed(self.facts.calls) if call.live_epoch), None)
+        if call is None or call.time_ms is None or not call.cache_read_tokens + call.cache_write_tokens:
+            return None
+        written = next((one for one in reversed(self.facts.calls) if one.cache_write_tokens), call)
+        life = _CACHE_1H_MS if written.cache_write_1h_tokens else _CACHE_MS
+        return self.now_ms - call.time_ms < life
+
+    # ------------------------------------------------------------------ what is asked, and from where
+
+    def fetch(self, name: str, /, **parameters: "Any") -> "list[Row]":
+        """Rows of the `session_…` queries, the new bytes included; as few as the window needs."""
+        if name == "session_parts":
+            return self._parts(**parameters)
+        if name in ("session_loads", "session_attachments", "session_threads", "session_pasted"):
+            return []
+        if name == "session_tool_uses":
+            return self._ask(name, **parameters) if self._trim and self._shape()[3] else []
+        if name in _SPARE:
+            return self._ask(_SPARE[name], **parameters)
+        is_ours = parameters.get("transcript") == self._transcript
+        answer = getattr(self, f"_{name}", None) if is_ours or name in _FEW else None
+        return answer(**parameters) if answer else self._ask(name, **parameters)
+
+    def _ask(self, name: str, /, **parameters: object) -> "list[Row]":
+        if self.connection is None or (self.head is None and name not in ("status_transcript", "session_named")):
+            return []
+        return query.run(self.connection, name, **parameters).rows
+
+    def _parts(self, session: str) -> "list[Row]":
+        rows = self._ask("session_parts", session=session)
+        tail = self.tail
+        if self.head is None:
+            project = self._named.cwd or ""
+            times = (None, tail.last_ms, tail.version, tail.version)
+            return [(0, session, project, self.path, 0, *times, None, None, None)]
+        last_ms = tail.last_ms or 0
+        return [
+            (*row[:6], max(row[6] or 0, last_ms) or None, *row[7:]) if row[0] == self._transcript else row
+            for row in rows
+        ]
+
+    def _session_calls(self, transcript: int) -> "list[Row]":
+        key = (transcript, self._last)
+        if key not in self._calls:
+            rows = {row[0]: row for row in self._ask("status_calls", transcript=transcript, last=self._last)}
+            if transcript == self._transcript:
+                rows.update((row[0], row) for row in self.tail.calls)
+            self._calls[key] = [rows[id] for id in sorted(rows)]
+        return self._calls[key]
+
+    def _session_blocks(self, transcript: int) -> "list[Row]":
+        calls = self._session_calls(transcript)
+        if self._is_full or not calls:
+            rows = self._ask("session_blocks", transcript=transcript)
+        else:
+            since = calls[-BLOCKS_OF_CALLS:][0][0]
+            rows = self._ask("status_blocks", transcript=transcript, before=calls[0][0], since=since)
+        if transcript != self._transcript:
+            return rows
+        new = self.tail.blocks
+        ids = {row[20] for row in new if row[20] is not None}
+        return [row for row in rows if row[20] not in ids] + new
+
+    def _session_boundaries(self, transcript: int) -> "list[Row]":
+        return self._ask("status_boundaries", transcript=transcript) + self._of_tail(transcript, "boundaries")
+
+    def _session_branches(self, transcript: int) -> "list[Row]":
+        return self._ask("session_branches", transcript=transcript) + self._of_tail(transcript, "branches")
+
+    def _of_tail(self, transcript: int, name: str) -> "list[Row]":
+        return list(getattr(self.tail, name)) if transcript == self._transcript else []
+
+    def _session_end(self, transcript: int, message: None) -> "list[Row]":
+        tail, end = self.tail, self.tail.end
+        if transcript != self._transcript:
+            return self._ask("session_end", transcript=transcript, message=message)
+        if end is not None:
+            return [(end.record_id, end.branch, end.epoch, tail.messages, tail.last_ms)]
+        return self._ask("status_end", transcript=transcript, messages=tail.messages)
+
+    def _session_record(self, transcript: int, uuid: "bytes | str") -> "list[Row]":
+        place = self.tail.places.get(uuid)
+        if place is None:
+            return self._ask("session_record", transcript=transcript, uuid=uuid)
+        return [(place.record_id, place.branch, place.epoch, place.response_id, place.message)]
+
+    def _session_leaf(self, transcript: int, after: int) -> "list[Row]":
+        if self.tail.leaf is not None and self.tail.leaf[0] > after:
+            return [self.tail.leaf]
+        return self._ask("session_leaf", transcript=transcript, after=after)
+
+    # ------------------------------------------------------------------ putting it together
+
+    def _head(self) -> "Row | None":
+        """What the store remembers of the transcript: by its path, else by its session."""
+        named = self._named
+        if self.connection is None:
+            return None
+        try:
+            if named.transcript_path:
+                path = os.path.realpath(named.transcript_path)
+                rows = self._ask("status_transcript", path=path, session=None)
+                if rows or os.path.isfile(path):
+                    return rows[0] if rows else None
+            if named.session_id:
+                rows = self._ask("status_transcript", path=None, session=named.session_id)
+                return rows[0] if rows else None
+        except CrustsError:
+            self.close()
+            self.connection = None
+        return None
+
+    def _path(self) -> str | None:
+        for path in (self._named.transcript_path, self.head[2] if self.head else None):
+            if path and os.path.isfile(path):
+                return path
+        return None
+
+    def _still_holds(self, head: "Row") -> bool:
+        """Whether the store's rows are of the file as it is: same file, not shorter, in the session's own view (D4)."""
+        if not head[8]:
+            return False
+        if self.path is None:
+            return True
+        about = os.stat(self.path)
+        return bool(about.st_ino == head[3] and about.st_size >= head[4])
+
+    def _read_tail(self) -> Tail:
+        tail = Tail(self._ask, self.head[0] if self.head else 0, self.head[7] if self.head else None)
+        if self.path is not None:
+            with suppress(OSError):
+                tail.read(self.path, self.head[4] if self.head else 0)
+        if tail.is_cut and self.head is not None:
+            # The stretch in between was not read, so the store's rows do not lead up to it.
+            self.head = None
+            return self._read_tail()
+        return tail
+
+    def _assemble(self) -> "Facts":
+        if self.head is not None:
+            boundaries, summaries, drop, _ = self._shape()
+            inferred = not boundaries and (summaries or (drop or 0) > DROP_TOKENS)
+            if inferred or (self._trim and self._shape()[3]):
+                self._last, self._is_full = _ALL, True
+        facts = self._load()
+        if self._last != _ALL and not self._suffices(facts):
+            self._last = _ALL
+            facts = self._load()
+        live, call = facts.live_from, any(call.live_epoch for call in facts.calls)
+        if not self._is_full and not call and (live is None or live.post_tokens is None):
+            self._is_full = True
+            facts = self._load()
+        return facts
+
+    def _load(self) -> "Facts":
+        return assemble(self.fetch, self._session_id, None, trim=self._trim)
+
+    def _shape(self) -> "Row":
+        rows = self._ask("status_shape", transcript=self._transcript)
+        return rows[0] if rows else (0, 0, None, 0)
+
+    def _suffices(self, facts: "Facts") -> bool:
+        """Whether the last calls read are enough for the growth: more would change nothing."""
+        if self.head is None:
+            return True
+        calls = facts.calls[-LAST_CALLS:]
+        if len(facts.calls) < LAST_CALLS:
+            return True
+        live = [call for call in calls if call.live_epoch]
+        if len(live) >= ENOUGH_CALLS:
+            return True
+        began = facts.live_from.id if facts.live_from else 0
+        return len(live) > 3 and began > calls[0].id
+
+    def _heed_payload(self) -> None:
+        """Take the payload's last call in, unless the transcript has it or is ahead of it."""
+        context, output = self._named.context_tokens, self._named.output_tokens or 0
+        if not context:
+            return
+        calls = self.facts.calls
+        live = [call for call in calls if call.live_epoch]
+        if live and live[-1].context_tokens == context:
+            if live[-1].is_placeholder and output > live[-1].output_tokens:
+                calls[-1] = live[-1]._replace(output_tokens=output, is_placeholder=False)
+            return
+        if any(call.context_tokens == context for call in live[-3:]):
+            return
+        last = calls[-1] if calls else None
+        compaction = self.facts.live_from
+        id = max(last.id if last else 0, compaction.id if compaction else 0) + 1
+        epoch = compaction.epoch if compaction else last.epoch if last else 0
+        place = (0, last.ordinal + 1 if last else 1, last.branch if last else 0, epoch)
+        model = last.model if last else self._named.model or "unknown"
+        tokens = (context, 0, 0, 0, output, None, context)
+        rest = (None, None, None, False, True, True)
+        calls.append(Call._make((id, id, id, *place, model, None, *tokens, *rest, None)))
+
+
+_SPARE = {"session_reports": "status_reports", "session_surroundings": "status_surroundings"}
+_FEW = ("session_calls", "session_blocks", "session_boundaries")
+
+
+def open_quietly(settings: "Settings") -> "sqlite3.Connection | None":
+    """The store for reading; None where there is none, or it cannot be read now or by this program."""
+    try:
+        return open_store(settings.db, timeout=PATIENCE)
+    except CrustsError:
+        return None
+
+
+def _stem(path: str | None) -> str:
+    return os.path.basename(path or "").removesuffix(".jsonl")
+
+
+def choose(settings: "Settings", prefix: str | None, last: int | None, folder: str) -> str:
+    """The id of the session that the command line names (cli.md). Raises CrustsError."""
+    from crusts_index.insight.choose import choose_session
+
+    connection = open_store(settings.db, timeout=PATIENCE)
+    try:
+        return choose_session(
+            lambda name, **given: query.run(connection, name, **given).rows,
+            prefix,
+            last=last,
+            project=settings.project,
+            folder=None if settings.project else folder,
+        )
+    finally:
+        connection.close()
+
+
+def newest(settings: "Settings", folder: str) -> Named:
+    """The session last active in a folder, else anywhere: what a person means who names none."""
+    try:
+        return latest(settings, folder) or Named(choose(settings, None, None, folder), cwd=folder)
+    except CrustsError:
+        return Named(cwd=folder)
+
+
+def latest(settings: "Settings", folder: str) -> Named | None:
+    """The transcript last written to in the project folder of `folder`, in the store or not; None if it has none."""
+    from crusts_index.claude.roots import find_roots, project_slug
+
+    slug = project_slug(folder)
+    found: list[tuple[float, str]] = []
+    with suppress(CrustsError):
+        for root in find_roots(settings.roots if settings.roots_named else (), os.environ):
+            with suppress(OSError), os.scandir(os.path.join(root.projects_dir, slug)) as entries:
+                found += [
+                    (entry.stat().st_mtime, entry.path)
+                    for entry in entries
+                    if entry.name.endswith(".jsonl") and not entry.name.startswith("agent-") and entry.is_file()
+                ]
+    if not found:
+        return None
+    path = max(found)[1]
+    return Named(_stem(path), path, cwd=folder)

@@ -1,0 +1,135 @@
+"""`crusts status`: the window of a session in one line, the number that `analyze` gives, without indexing anything."""
+
+import os
+import sys
+
+from crusts_index.errors import CrustsError, NotQuick, WrongUsage
+from crusts_index.store.settings import load_settings, split_flags
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from crusts_index.quick.live import Live, Named
+    from crusts_index.store.settings import Settings
+
+SCHEMA_VERSION = 1
+
+
+def run(argv: list[str]) -> int:
+    """Print the line. NotQuick for what typer tells better."""
+    flags, rest = split_flags(argv)
+    session: str | None = None
+    last: int | None = None
+    hook = False
+    words = iter(rest)
+    for word in words:
+        name, equals, value = word.partition("=")
+        if word == "--hook":
+            hook = True
+        elif name == "--last":
+            value = value if equals else next(words, "")
+            if not (value.isascii() and value.isdigit() and int(value)):
+                raise NotQuick
+            last = int(value)
+        elif word.startswith("-") or session is not None:
+            raise NotQuick
+        else:
+            session = word
+    show(load_settings(flags), session, last, hook=hook)
+    return 0
+
+
+def show(settings: "Settings", session: str | None, last: int | None, *, hook: bool = False) -> None:
+    """Print one line, or with `--json` an object whatever is found. Raises CrustsError for an id of no session."""
+    from crusts_index.quick.live import Live
+    from crusts_index.quick.statusline import put
+    from crusts_index.store.when import now_ms
+
+    try:
+        named = _named(settings, session, last, hook=hook)
+    except CrustsError as error:
+        if settings.json:
+            sys.stdout.write(encode({"schema_version": SCHEMA_VERSION, "sessionId": None, "error": str(error)}) + "\n")
+            return
+        if session is not None or last is not None:
+            raise
+        put(f"CRUSTS: {error}")
+        return
+    live = Live(settings, named, now_ms(), trim=True)
+    try:
+        if settings.json:
+            sys.stdout.write(encode(document(live)) + "\n")
+        else:
+            put(sentence(live))
+    finally:
+        live.close()
+
+
+def sentence(live: "Live") -> str:
+    """The line; it says where a number is not exact."""
+    window, facts = live.window, live.facts
+    if not live.is_known:
+        return "CRUSTS: no API call in this session yet"
+    about = "" if window.basis == "exact" else "about "
+    count = len(facts.all_compactions)
+    parts = [
+        f"CRUSTS: {about}{window.usage_percentage:.1f}% ({window.health})",
+        f"{window.size:,} of {window.limit:,} tokens",
+        f"{facts.session.messages:,} msgs",
+        f"{count} compaction{'' if count == 1 else 's'}",
+    ]
+    if window.calls_left is not None:
+        parts.append(f"{window.calls_left:,} calls left")
+    return " | ".join(parts)
+
+
+def document(live: "Live") -> "dict[str, Any]":
+    """The same as JSON, under the names that `analyze` gives them."""
+    window, facts = live.window, live.facts
+    known = live.is_known
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "sessionId": facts.session.session_id,
+        "project": facts.session.project or None,
+        "messageCount": facts.session.messages,
+        "model": window.model,
+        "total_tokens": window.size if known else None,
+        "total_accuracy": window.basis if known else None,
+        "context_limit": window.limit,
+        "limit_signal": window.limit_signal,
+        "autocompact_trigger": window.trigger,
+        "free_tokens": window.free if known else None,
+        "usage_percentage": round(window.usage_percentage, 2) if known else None,
+        "context_health": window.health if known else None,
+        "calls_until_compaction": window.calls_left,
+        "growth_tokens_per_call": window.growth,
+        "compactions": len(facts.all_compactions),
+        "cache_warm": live.cache_is_warm(),
+        "unindexed_bytes": live.tail.bytes_read,
+    }
+
+
+def encode(value: object) -> str:
+    """JSON without a character that could do harm on a terminal."""
+    from crusts_index.quick.readout import encode
+
+    return encode(value, indent=sys.stdout.isatty())
+
+
+def _named(settings: "Settings", session: str | None, last: int | None, *, hook: bool) -> "Named":
+    from crusts_index.claude.payloads import read_hook
+    from crusts_index.quick.live import Named, choose, latest
+    from crusts_index.quick.statusline import read_stdin
+
+    if session is not None and last is not None:
+        raise WrongUsage("an id and --last: give one of the two")
+    if hook:
+        payload = read_hook(read_stdin())
+        if payload is not None:
+            return Named(payload.session_id, payload.transcript_path, payload.model_id, cwd=payload.cwd)
+    if session is None and last is None and not settings.project:
+        found = latest(settings, os.getcwd())
+        if found is not None:
+            return found
+    return Named(choose(settings, session, last, os.getcwd()))

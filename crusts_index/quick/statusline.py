@@ -1,0 +1,259 @@
+"""`crusts statusline`: the window in one short line for Claude Code, from the payload on stdin, the store and the new
+bytes of the one transcript. Whatever happens there is a line, and exit code 0."""
+
+import os
+import sys
+
+from crusts_index.errors import CrustsError, NotQuick
+from crusts_index.store.settings import Settings, load_settings, split_flags
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from crusts_index.claude.payloads import StatusPayload
+    from crusts_index.quick.live import Live
+
+DEFAULT_FORMAT = "{glyph} {percent}%[ · {calls} calls left][ · {mark}][ · cache {cache}]"
+FALLBACK = "○ crusts"
+FIELDS = {
+    "glyph": "a dot that fills with the window, coloured by its health",
+    "percent": "the window in per cent of its limit",
+    "tokens": "the window",
+    "limit": "its limit",
+    "free": "what is left up to the limit",
+    "trigger": "where it will be compacted",
+    "calls": "API calls left until then",
+    "growth": "tokens a call adds, the median",
+    "health": "healthy, warming, hot or critical",
+    "mark": "a re-read or an oversized result that just cost much",
+    "cache": "warm or cold",
+    "model": "the model",
+    "cost": "what Claude Code says the session cost, USD",
+    "session": "start of the session's id",
+    "project": "name of the project's folder",
+    "compactions": "compactions so far",
+}
+ACTIONS = ("install", "uninstall", "status")
+MOST_STDIN = 1 << 20
+WRAP_SECONDS = 1.0
+_GLYPHS = {"healthy": "○", "warming": "◔", "hot": "◕", "critical": "●"}
+_COLOURS = {"healthy": "32", "warming": "33", "hot": "31", "critical": "97;41"}
+_PLAIN = str.maketrans(dict(zip("○◔◕●·↻▲…│", "o.*@-r!.|", strict=True)))
+
+
+def run(argv: list[str]) -> int:
+    """Print the line. `install` and the like, and what is no option here, belong to the full command line."""
+    flags, rest = split_flags(argv)
+    given: dict[str, str | None] = {"--format": None, "--wrap": None}
+    words = iter(rest)
+    for word in words:
+        name, equals, value = word.partition("=")
+        if name not in given:
+            raise NotQuick
+        given[name] = value if equals else next(words, None)
+        if given[name] is None:
+            raise NotQuick
+    try:
+        settings = load_settings(flags)
+    except CrustsError as error:
+        settings = _without_home(no_color=flags.no_color)
+        sys.stderr.write(f"crusts: {error}\n")
+    show(settings, read_stdin(), given["--format"] or DEFAULT_FORMAT, given["--wrap"])
+    return 0
+
+
+def show(settings: Settings, data: bytes, template: str, wrapped: str | None) -> None:
+    """Print what the wrapped command prints for the same payload, if there is one, and our line behind it."""
+    other = None
+    if wrapped:
+        from crusts_index.quick.wrapped import Wrapped
+
+        other = Wrapped(wrapped, data)  # it runs while we look
+    try:
+        ours = line(settings, data, template)
+    except Exception as error:  # a status line is there, or it is not: a fault of ours must not blank it
+        sys.stderr.write(f"crusts: {type(error).__name__}: {printable(str(error))}\n")
+        ours = FALLBACK
+    theirs = other.output(WRAP_SECONDS) if other is not None else ""
+    put(f"{theirs} │ {ours}" if theirs else ours)
+
+
+def line(settings: Settings, data: bytes, template: str) -> str:
+    """The line for a payload; a short one that says so where nothing is known."""
+    from crusts_index.claude.payloads import read_status
+    from crusts_index.quick.live import Live, Named, newest
+    from crusts_index.store.when import now_ms
+
+    payload = read_status(data)
+    if payload is not None:
+        named = Named(
+            payload.session_id,
+            payload.transcript_path,
+            payload.model_id,
+            payload.window_size,
+            payload.context_tokens,
+            payload.output_tokens,
+            payload.project_dir or payload.cwd,
+        )
+    elif data:
+        return FALLBACK
+    else:
+        named = newest(settings, os.getcwd())
+    live = Live(settings, named, now_ms())
+    try:
+        if not live.is_known:
+            return FALLBACK + ": nothing yet" if payload else FALLBACK
+        return render(template, fields(live, payload), colours(settings, live.window.health), width(payload))
+    finally:
+        live.close()
+
+
+def fields(live: "Live", payload: "StatusPayload | None") -> dict[str, str]:
+    """The fields of a template; what is not known is empty."""
+    window, facts = live.window, live.facts
+    warm = live.cache_is_warm()
+    cost = payload.cost_usd if payload else None
+    project = facts.session.project
+    return {
+        "glyph": _GLYPHS[window.health],
+        "percent": f"{window.usage_percentage:.0f}",
+        "tokens": short(window.size),
+        "limit": short(window.limit),
+        "free": short(window.free),
+        "trigger": short(window.trigger),
+        "calls": "" if window.calls_left is None else f"{window.calls_left:,}",
+        "growth": "" if window.growth is None else short(int(window.growth)),
+        "health": window.health,
+        "mark": mark(live),
+        "cache": "" if warm is None else "warm" if warm else "cold",
+        "model": printable((payload.model_name if payload else None) or window.model),
+        "cost": "" if cost is None else f"${cost:.2f}",
+        "session": printable(facts.session.session_id[:8]),
+        "project": printable(os.path.basename(project.rstrip("/")) if project else ""),
+        "compactions": str(len(facts.all_compactions)),
+    }
+
+
+def mark(live: "Live") -> str:
+    """The dearest thing that just entered the window for nothing, or all at once."""
+    costs = live.costs()
+    if not costs:
+        return ""
+    worst = next((one for one in costs if one.is_reread), costs[0])
+    name = printable(os.path.basename(worst.path or "") or worst.tool or "result")
+    name = name if len(name) <= 24 else name[:23] + "…"
+    return f"↻ {name} {short(worst.tokens)} re-read" if worst.is_reread else f"▲ {name} {short(worst.tokens)}"
+
+
+def short(tokens: int) -> str:
+    """`950`, `42k`, `1.2M`."""
+    if tokens < 1_000:
+        return str(tokens)
+    if tokens < 999_500:
+        return f"{tokens / 1_000:.1f}k" if tokens < 9_950 else f"{tokens / 1_000:.0f}k"
+    return f"{tokens / 1e6:.1f}M".replace(".0M", "M")
+
+
+def colours(settings: Settings, health: str) -> str:
+    """The colour of a health, as ANSI has it; none where the user wants none."""
+    return "" if settings.no_color else _COLOURS[health]
+
+
+def width(payload: "StatusPayload | None") -> int | None:
+    """Columns that there are, as far as told."""
+    said = payload.columns if payload else None
+    columns = os.environ.get("COLUMNS", "")
+    return said or (int(columns) if columns.isascii() and columns.isdigit() and int(columns) else None)
+
+
+def render(template: str, values: dict[str, str], colour: str = "", columns: int | None = None) -> str:
+    """Fill a template: `{name}` is a field, `[…]` is left out where a field in it is empty.
+
+    Where it is wider than `columns`, bracketed parts go from the end, then the rest is cut.
+    """
+    pieces = [
+        (text, optional)
+        for part, optional in _parts(template)
+        if (text := _fill(part, values, optional=optional)) is not None
+    ]
+    optional_ones = [place for place, (_, optional) in enumerate(pieces) if optional]
+    while columns and optional_ones and sum(len(text) for text, _ in pieces) > columns:
+        del pieces[optional_ones.pop()]
+    text = "".join(text for text, _ in pieces)
+    if columns and len(text) > columns:
+        text = text[: columns - 1] + "…"
+    if not colour:
+        return text
+    head = f"{values.get('glyph', '')} {values.get('percent', '')}%"
+    wanted = head if head in text else values.get("glyph") or "\0"
+    return text.replace(wanted, f"\x1b[{colour}m{wanted}\x1b[0m", 1)
+
+
+def unknown_fields(template: str) -> list[str]:
+    """Names in braces that are no field."""
+    names = [part.partition("}")[0] for part in template.split("{")[1:] if "}" in part]
+    return [name for name in names if name not in FIELDS]
+
+
+def _parts(template: str) -> list[tuple[str, bool]]:
+    """The template cut at its brackets, with whether a part stood in them."""
+    parts: list[tuple[str, bool]] = []
+    rest = template
+    while rest:
+        before, opened, after = rest.partition("[")
+        inside, closed, after = after.partition("]") if opened else ("", "", "")
+        if opened and not closed:
+            return [*parts, (rest, False)]
+        parts.append((before, False))
+        if opened:
+            parts.append((inside, True))
+        rest = after
+    return parts
+
+
+def _fill(part: str, values: dict[str, str], *, optional: bool) -> str | None:
+    for name, value in values.items():
+        if "{" + name + "}" in part:
+            if optional and not value:
+                return None
+            part = part.replace("{" + name + "}", value)
+    return part
+
+
+def read_stdin() -> bytes:
+    """What stands on stdin; nothing from a terminal or where there is none."""
+    try:
+        return b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read(MOST_STDIN)
+    except (OSError, ValueError):
+        return b""
+
+
+def put(text: str) -> None:
+    """Print a line, in plain characters where the terminal's encoding has no others."""
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except UnicodeError:
+        text = text.translate(_PLAIN).encode("ascii", "replace").decode()
+    sys.stdout.write(text + "\n")
+
+
+def printable(text: str) -> str:
+    """Text without what could steer a terminal."""
+    return "".join(character for character in text if character.isprintable())
+
+
+def _without_home(*, no_color: bool) -> Settings:
+    """Settings that know of no store: what the payload and the transcript say still counts."""
+    nowhere = os.path.join(os.devnull, "crusts")
+    return Settings(
+        home=nowhere,
+        db=os.path.join(nowhere, "index.db"),
+        roots=(),
+        roots_named=True,
+        project=None,
+        timezone=None,
+        json=False,
+        verbose=False,
+        refresh=False,
+        no_color=no_color or bool(os.environ.get("NO_COLOR")),
+        config={},
+    )

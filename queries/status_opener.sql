@@ -1,0 +1,5 @@
+-- status_opener: whether a record of a transcript's main thread has a prompt or boundary as its child (D10).
+select 1
+from records
+where transcript_id = :transcript and parent_uuid is :uuid and opens = 1 and thread_id = :transcript << 20
+limit 1;

@@ -1,0 +1,7 @@
+-- status_reads: the last read of a file's part and the last edit of the file, in a transcript's main thread.
+select (select max(id) from tool_uses
+        where thread_id = :transcript << 20 and path = :path and name = 'Read'
+          and read_offset is :offset and read_limit is :limit) as read_id,
+       (select max(id) from tool_uses
+        where thread_id = :transcript << 20 and path = :path
+          and name in ('Edit', 'Write', 'MultiEdit', 'NotebookEdit')) as edit_id;
