@@ -1,0 +1,70 @@
+"""`crusts verify`: count again from the transcripts, and say line by line why the store differs if it does."""
+
+import dataclasses
+
+import typer
+
+from crusts_index.cli import options, show
+from crusts_index.cli.progress import show_progress
+from crusts_index.index.refresh import index_all, roots_of
+from crusts_index.index.run import Options
+from crusts_index.index.verify import COUNTS, REASONS, Line, Verdict, as_json
+from crusts_index.index.verify import verify as verify_store
+from crusts_index.render import console, table
+
+_ROWS_SHOWN = 20
+
+
+def verify(context: typer.Context) -> None:
+    """Read all transcripts that still exist anew, compare with the store, and explain every difference.
+
+    Exit code 0: equal, or explained; 1: something is not explained. The store is brought up to date first.
+    """
+    settings = options.settings(context)
+    with show_progress(quiet=settings.json) as progress:
+        run = Options(keep_text=False, progress=progress, kind="verify")
+        if settings.refresh:
+            from crusts_index.index.refresh import keeps_text
+
+            index_all(settings, dataclasses.replace(run, keep_text=keeps_text(settings), kind="index"))
+        verdict = verify_store(settings.db, [root.projects_dir for root in roots_of(settings)], run)
+    if settings.json:
+        show.document(as_json(verdict))
+    else:
+        _print(verdict)
+    for path, reason in verdict.unreadable:
+        console.note(f"could not read {path}: {reason}")
+    if not verdict.is_explained:
+        raise typer.Exit(1)
+
+
+def _print(verdict: Verdict) -> None:
+    more = tuple(kept - fresh for kept, fresh in zip(verdict.kept, verdict.fresh, strict=True))
+    rows = [["store", *verdict.kept], ["read anew", *verdict.fresh], ["difference", *more]]
+    console.put(table.table(("API calls", *COUNTS), rows, console.table_width()))
+    here = verdict.transcripts - verdict.gone
+    console.put(
+        f"{here:,} of {verdict.transcripts:,} transcripts are on disk and were read anew. All numbers are exact."
+    )
+    for line in verdict.lines:
+        console.put(f"{_words(line)}: {line.concerned:,} API calls {REASONS[line.reason]}")
+    if verdict.forgotten:
+        console.put(
+            f"{verdict.forgotten:,} sessions or files were forgotten on request and are counted on neither side."
+        )
+    for path, what, kept, fresh in verdict.odd_rows[:_ROWS_SHOWN]:
+        console.put(f"{path}: {kept:,} {what} in the store, {fresh:,} in the transcript")
+    if len(verdict.odd_rows) > _ROWS_SHOWN:
+        console.put(f"+ {len(verdict.odd_rows) - _ROWS_SHOWN:,} more such rows: --json shows all")
+    console.put(_conclusion(verdict))
+
+
+def _words(line: Line) -> str:
+    """What the store has more for one reason: `+2 calls, +1,234 tokens`."""
+    return f"{line.more[0]:+,} calls, {sum(line.more[1:]):+,} tokens"
+
+
+def _conclusion(verdict: Verdict) -> str:
+    if not verdict.is_explained:
+        return "NOT explained: `crusts index --rebuild` reads everything anew and keeps the old store; report this."
+    return "The store is what the transcripts say" + (", and every difference is explained." if verdict.lines else ".")
