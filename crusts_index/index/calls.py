@@ -10,19 +10,20 @@ from crusts_index.store.prices import resolve_prices
 from crusts_index.transcript.tokens import spread
 
 # Two responses are the same call if they share a request id, or a message id within one record-level session; two
-# that both lack a request id only if their input sides are equal.
+# that both lack a request id only if their input sides are equal. `cross join` fixes the order: SQLite would walk all
+# responses of the store.
 _NEIGHBOURS = """
 select t.id, o.id, o.call_id
 from temp.touched t
-join responses r on r.id = t.id
-join responses o on o.request_id = r.request_id
-where o.id <> r.id and r.has_usage and o.has_usage
+cross join responses r on r.id = t.id
+cross join responses o on o.request_id = r.request_id and o.id <> r.id
+where r.has_usage and o.has_usage
 union all
 select t.id, o.id, o.call_id
 from temp.touched t
-join responses r on r.id = t.id
-join responses o on o.message_id = r.message_id and o.record_session is r.record_session
-where o.id <> r.id and r.has_usage and o.has_usage
+cross join responses r on r.id = t.id
+cross join responses o on o.message_id = r.message_id and o.id <> r.id
+where r.has_usage and o.has_usage and o.record_session is r.record_session
   and (r.request_id is not null or o.request_id is not null
        or (o.input_tokens = r.input_tokens and o.cache_read_tokens = r.cache_read_tokens
            and o.cache_write_tokens = r.cache_write_tokens))
@@ -39,8 +40,15 @@ r.speed, r.is_advisor"""
 _WRITE_LONE = f"""
 insert or replace into api_calls ({_CALL_COLUMNS})
 select r.id, r.id, r.transcript_id, r.thread_id, {_USAGE}, r.id < 0
-from temp.touched t join responses r on r.id = t.id
+from temp.touched t cross join responses r on r.id = t.id
 where r.has_usage and t.id not in (select id from temp.related)
+"""
+
+# Those that shared a call before: a new one is written as a call of its own.
+_CALL_OF_ITS_OWN = """
+update responses set call_id = id
+where id in (select t.id from temp.touched t cross join responses r on r.id = t.id
+  where r.has_usage and r.call_id is not r.id and t.id not in (select id from temp.related))
 """
 
 _WRITE_SHARED = f"""
@@ -88,10 +96,7 @@ def settle_calls(store: sqlite3.Connection, touched: Iterable[int], continued: I
     related = {edge[0] for edge in edges}
     _fill(store, "related", related)
     store.execute(_WRITE_LONE)
-    store.execute(
-        "update responses set call_id = id where has_usage and call_id is not id"
-        " and id in (select id from temp.touched except select id from temp.related)"
-    )
+    store.execute(_CALL_OF_ITS_OWN)
     spread_anew = set(continued)
     for members in _components(store, edges):
         spread_anew |= _write_shared(store, members)
@@ -99,7 +104,8 @@ def settle_calls(store: sqlite3.Connection, touched: Iterable[int], continued: I
         _spread_blocks(store, response)
     if store.execute("select 1 from prices limit 1").fetchone():
         rows = store.execute(
-            "select distinct r.call_id from temp.touched t join responses r on r.id = t.id where r.call_id is not null"
+            "select distinct r.call_id from temp.touched t cross join responses r on r.id = t.id"
+            " where r.call_id is not null"
         )
         resolve_prices(store, [row[0] for row in rows])
 

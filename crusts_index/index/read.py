@@ -14,10 +14,12 @@ import msgspec
 
 from crusts_index.index.past import StoredPast
 from crusts_index.index.plan import PARSER, Job
-from crusts_index.transcript.decode import decode_patiently, decode_quickly, is_object
+from crusts_index.transcript.decode import REFUSED, decode_patiently, decode_record, is_object
 from crusts_index.transcript.fold import Fold
-from crusts_index.transcript.lines import BUFFER_BYTES, lines
 from crusts_index.transcript.state import State
+
+BUFFER_BYTES = 1 << 20
+"""Read-ahead. Iterating a file with a buffer of this size costs a quarter of read-and-split."""
 
 STRETCH_BYTES = 4 << 20
 """Bytes of a transcript after which its rows are handed on: this bounds memory and the length of a transaction."""
@@ -108,27 +110,31 @@ class _Reader:
 
     def stretches(self) -> Iterator[tuple[int, bool]]:
         """Yield `(offset consumed up to, whether that was all)`."""
-        add, done = self._fold.add, self._start
-        mark = done + STRETCH_BYTES
-        for offset, line in lines(self._file, self._start, self._size):
+        add, size, offset = self._fold.add, self._size, self._start
+        mark = offset + STRETCH_BYTES
+        self._file.seek(offset)
+        for line in self._file:
             end = offset + len(line)
-            if line[-1] != 10 and not is_object(line):
-                break  # half a line at the end waits (D5)
-            record = decode_quickly(line)
-            if record is None:
+            if end >= size:
+                line = line[: size - offset]
+                if not line or (line[-1] != 10 and not is_object(line)):
+                    break  # half a line at the end waits (D5)
+                end = offset + len(line)
+            try:
+                record = decode_record(line)
+            except REFUSED:
                 self._add_patiently(offset, line)
             else:
                 # Bytes before the braces or behind them are white space, or the line would not have parsed.
-                if line[0] == 123 and line[-2:] == b"}\n":
+                if line[-1] == 10 and line[-2] == 125 and line[0] == 123:
                     add(offset, end - offset - 1, record, line)
                 else:
-                    start = len(line) - len(line.lstrip())
-                    add(offset + start, len(line.strip()), record, line)
-            done = end
-            if done >= mark:
-                yield done, False
-                mark = done + STRETCH_BYTES
-        yield done, True
+                    add(offset + len(line) - len(line.lstrip()), len(line.strip()), record, line)
+            offset = end
+            if offset >= mark:
+                yield offset, False
+                mark = offset + STRETCH_BYTES
+        yield offset, True
 
     def _add_patiently(self, offset: int, line: bytes) -> None:
         if line.isspace():

@@ -23,8 +23,9 @@ select id, gone, first_ms, last_message_ms, path from transcripts where session_
 """
 
 _SHARES = """
-select 1 from records a join records b on b.transcript_id = :other and b.uuid = a.uuid and b.thread_id = :other_thread
-where a.transcript_id = :one and a.thread_id = :one_thread and a.uuid is not null and a.is_duplicate = 0 limit 1
+select 1 from records a
+where a.transcript_id = :one and a.thread_id = :one_thread and a.uuid is not null and a.is_duplicate = 0 and exists (
+  select 1 from records b where b.transcript_id = :other and b.uuid = a.uuid and b.thread_id = :other_thread) limit 1
 """
 
 _MISSES = """
@@ -60,20 +61,26 @@ def settle_sessions(store: sqlite3.Connection, transcripts: Iterable[int]) -> li
                 changed_sessions.add(before)
                 touched.add(before)
         touched.add(session)
+    left = {_settle_project(store, session) for session in touched}
     for session in touched:
-        _settle_project(store, session)
         settle_view(store, session)
-    _drop_unused(store, changed_sessions)
+    _drop_unused(store, changed_sessions, left)
     return changed
 
 
-def _drop_unused(store: sqlite3.Connection, sessions: Iterable[int]) -> None:
-    """Sessions and projects whose last transcript turned out to be of another go."""
+def _drop_unused(store: sqlite3.Connection, sessions: set[int], projects: set[int | None]) -> None:
+    """Sessions and projects that turned out to be others go, unless something else names them."""
     for session in sessions:
+        row = store.execute(
+            "delete from sessions where id = ?1 and not exists (select 1 from transcripts where session_id = ?1)"
+            " and not exists (select 1 from context_reports where session_id = ?1) returning project_id",
+            (session,),
+        ).fetchone()
+        projects |= set(row or ())
+    for project in projects - {None}:
         store.execute(
-            "delete from sessions where id = ? and not exists (select 1 from transcripts where session_id = ?)"
-            " and not exists (select 1 from context_reports where session_id = ?)",
-            (session, session, session),
+            "delete from projects where id = ?1 and not exists (select 1 from sessions where project_id = ?1)",
+            (project,),
         )
 
 
@@ -90,19 +97,21 @@ def _session_row(store: sqlite3.Connection, name: str) -> int:
     return int(row[0])
 
 
-def _settle_project(store: sqlite3.Connection, session: int) -> None:
+def _settle_project(store: sqlite3.Connection, session: int) -> int | None:
+    """Give a session its project; gives back the one it had before, if that was another."""
     row = store.execute(_PROJECT, (session,)).fetchone()
     if row is None:
-        return
+        return None
     path: str = row[0]
     project = store.execute("select id from projects where path = ?", (path,)).fetchone()
     if project is None:
         name = os.path.basename(path.rstrip("/\\").replace("\\", "/")) or path
         project = store.execute("insert into projects (path, name) values (?, ?) returning id", (path, name)).fetchone()
-    store.execute(
-        "update sessions set project_id = ? where id = ? and project_id is not ?",
-        (project[0], session, project[0]),
-    )
+    (before,) = store.execute("select project_id from sessions where id = ?", (session,)).fetchone()
+    if before == project[0]:
+        return None
+    store.execute("update sessions set project_id = ? where id = ?", (project[0], session))
+    return before  # type: ignore[no-any-return]
 
 
 def settle_view(store: sqlite3.Connection, session: int) -> None:

@@ -40,22 +40,36 @@ _RANGE_KEY = {
 
 
 ROWS_AT_ONCE = 40
-"""Rows of one insert: two fifths quicker than one by one."""
+"""Rows of one insert into the largest tables: a fifth (records) to two fifths (blocks) quicker than one by one."""
+
+_BULK = frozenset(("records", "blocks", "texts"))
+_CALL_OF_ITS_OWN = f"case when ?{COLUMNS['responses'].index('has_usage') + 1} then ?1 end"
+"""Until another response turns out to be the same call, a response is one of its own: then nothing is to be changed."""
 
 
 def _statement(table: str, rows: int = 1) -> str:
     names = COLUMNS[table]
-    values = f"({', '.join('?' * len(names))})"
-    insert = f"insert into {table} ({', '.join(names)}) values {', '.join([values] * rows)}"
     if table in _KEPT:
-        changes = ", ".join(f"{name} = excluded.{name}" for name in names if name not in _KEPT[table])
-        return f"{insert} on conflict (id) do update set {changes}"
-    return insert.replace("insert into", "insert or replace into", 1)
+        return _upsert(table, names)
+    values = f"({', '.join('?' * len(names))})"
+    return f"insert or replace into {table} ({', '.join(names)}) values {', '.join([values] * rows)}"
+
+
+def _upsert(table: str, names: tuple[str, ...]) -> str:
+    values = [f"?{place + 1}" for place in range(len(names))]
+    changes = [f"{name} = excluded.{name}" for name in names if name not in _KEPT[table]]
+    if table == "responses":
+        names, values = (*names, "call_id"), [*values, _CALL_OF_ITS_OWN]
+        changes.append("call_id = coalesce(call_id, excluded.call_id)")
+    return (
+        f"insert into {table} ({', '.join(names)}) values ({', '.join(values)})"
+        f" on conflict (id) do update set {', '.join(changes)}"
+    )
 
 
 _TABLES = tuple(table for table in COLUMNS if table != "context_outputs")
 _STATEMENTS = {table: _statement(table) for table in _TABLES}
-_BULK_STATEMENTS = {table: _statement(table, ROWS_AT_ONCE) for table in _TABLES}
+_BULK_STATEMENTS = {table: _statement(table, ROWS_AT_ONCE) for table in _BULK}
 _ABOUT = (
     *(
         "records",
@@ -76,12 +90,12 @@ update transcripts set size = ?, mtime_ns = ?, inode = ?, offset = ?, head_hash 
 
 
 def _insert_rows(store: sqlite3.Connection, table: str, rows: list[Row]) -> None:
-    whole = len(rows) - len(rows) % ROWS_AT_ONCE
-    bulk, flat = _BULK_STATEMENTS[table], chain.from_iterable
+    whole = len(rows) - len(rows) % ROWS_AT_ONCE if table in _BULK else 0
+    bulk, flat = _BULK_STATEMENTS.get(table, ""), chain.from_iterable
     for start in range(0, whole, ROWS_AT_ONCE):
         store.execute(bulk, tuple(flat(rows[start : start + ROWS_AT_ONCE])))
     if whole < len(rows):
-        store.executemany(_STATEMENTS[table], rows[whole:])
+        store.executemany(_STATEMENTS[table], rows[whole:] if whole else rows)
 
 
 ContextParser = Callable[[str], "tuple[str | None, int | None, int | None, str] | None"]
@@ -98,9 +112,11 @@ class Writer:
 
     def _reset(self) -> None:
         self._bytes = 0
+        self._pending: dict[str, list[Row]] = {table: [] for table in _TABLES}
+        self._lost: set[str] = set()
         self._responses: set[int] = set()
         self._continued: set[int] = set()
-        self._uses: set[str] = set()
+        self._uses: set[int] = set()
         self._transcripts: dict[int, bool] = {}
         self._counts = (0, 0, 0)
 
@@ -158,8 +174,8 @@ class Writer:
         low, high = transcript << RECORD_BITS, ((transcript + 1) << RECORD_BITS) - 1
         # What is still to be settled from this very transaction must not point at rows that go.
         self._settle()
+        self._lost.update(shared_uses(store, low, high))
         self._responses |= release_calls(store, transcript, low, high, retain=stretch.mode == RETAIN)
-        self._uses.update(shared_uses(store, low, high))
         for table in _RANGES:
             key = _RANGE_KEY.get(table, "id")
             store.execute(f"delete from {table} where {key} between ? and ?", (low, high))
@@ -175,9 +191,8 @@ class Writer:
 
     def _insert(self, stretch: Stretch) -> None:
         store, rows = self._store, stretch.rows
-        for table in _TABLES:
-            if rows[table]:
-                _insert_rows(store, table, rows[table])
+        for table, pending in self._pending.items():
+            pending += rows[table]
         for record, time_ms, version, text in rows["context_outputs"]:
             if parsed := self._parse_context(text):
                 model, used, window, parts = parsed
@@ -188,7 +203,7 @@ class Writer:
                 )
         self._responses.update(row[0] for row in rows["responses"])
         self._continued.update(stretch.continued)
-        self._uses.update(row[3] for row in rows["tool_uses"] if row[3] is not None)
+        self._uses.update(row[0] for row in rows["tool_uses"])
         self._transcripts[stretch.transcript_id] = stretch.is_last
         self._bytes += stretch.bytes_read
         records, problems, read = self._counts
@@ -219,16 +234,20 @@ class Writer:
             (stretch.transcript_id, stretch.state),
         )
 
+    def _flush(self) -> None:
+        for table, rows in self._pending.items():
+            if rows:
+                _insert_rows(self._store, table, rows)
+                rows.clear()
+
     def _settle(self) -> None:
+        self._flush()
         store = self._store
         for transcript in settle_sessions(store, self._transcripts):
             # Rank 4 of D2 asks for the session, so every call that this transcript shares is ranked anew.
             ids = store.execute("select id from responses where transcript_id = ?", (transcript,))
             self._responses |= {row[0] for row in ids}
-            uses = store.execute(
-                "select tool_use_id from tool_uses where transcript_id = ? and tool_use_id is not null",
-                (transcript,),
-            )
+            uses = store.execute("select id from tool_uses where transcript_id = ?", (transcript,))
             self._uses |= {row[0] for row in uses}
         settle_calls(store, self._responses, self._continued)
         returned: set[int] = set()
@@ -237,15 +256,16 @@ class Writer:
                 returned |= drop_returned(store, transcript)
         if returned:
             settle_calls(store, returned, ())
-        settle_owners(store, self._uses)
-        self._responses, self._continued, self._uses, self._transcripts = set(), set(), set(), {}
+        settle_owners(store, self._lost, self._uses)
+        self._responses, self._continued, self._transcripts = set(), set(), {}
+        self._uses, self._lost = set(), set()
 
 
 def settle_all(store: sqlite3.Connection) -> None:
     """Settle every response, tool use and session in the store: after rows came from elsewhere than a transcript."""
     ids = [row[0] for row in store.execute("select id from responses")]
     settle_calls(store, ids, ())
-    uses = store.execute("select distinct tool_use_id from tool_uses where tool_use_id is not null")
-    settle_owners(store, [row[0] for row in uses])
+    uses = store.execute("select id from tool_uses where tool_use_id is not null").fetchall()
+    settle_owners(store, (), [row[0] for row in uses])
     for (session,) in store.execute("select distinct session_id from transcripts where session_id is not null"):
         settle_view(store, session)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crusts_index.transcript.shapes import Block, Item, Raw, Source
+from crusts_index.transcript.repair import without_nul
+from crusts_index.transcript.shapes import Block, Item, Source
 from crusts_index.transcript.tokens import IMAGE_TOKENS, code_tokens, prose_tokens, text_tokens
 
 LONGEST_PREVIEW = 200
@@ -30,6 +31,7 @@ def measure_result(content: str | list[Item | str] | None) -> Result:
     if content is None:
         return Result([], 0, 0, 0, [])
     if isinstance(content, str):
+        content = without_nul(content)
         chars = len(content)
         return Result([content] if content else [], chars, text_tokens(content), prose_tokens(chars), [])
     texts: list[str] = []
@@ -38,6 +40,7 @@ def measure_result(content: str | list[Item | str] | None) -> Result:
     for item in content:
         text = item if isinstance(item, str) else item.text if item.type in ("text", None) else None
         if text is not None:
+            text = without_nul(text)
             texts.append(text)
             chars += len(text)
             estimate += text_tokens(text)
@@ -60,17 +63,11 @@ def document_tokens(source: Source | str | None) -> int:
     return prose_tokens(max(0, len(memoryview(source.data)) - 2))
 
 
-def measure_use(block: Block) -> tuple[int, int]:
+def measure_use(block: Block, raw: bytes) -> tuple[int, int]:
     """Characters and estimated tokens of a tool_use: its raw JSON input, name and id (D9)."""
-    raw = raw_text(block.input)
-    names = len(block.name or "") + len(block.id or "")
-    chars = len(raw) + names
-    return chars, code_tokens(chars) if "{" in raw else prose_tokens(chars)
-
-
-def raw_text(raw: Raw) -> str:
-    """Raw JSON as text."""
-    return bytes(raw).decode("utf-8", "replace")
+    chars = len(raw) if raw.isascii() else len(raw.decode("utf-8", "replace"))
+    chars += len(block.name or "") + len(block.id or "")
+    return chars, code_tokens(chars) if b"{" in raw else prose_tokens(chars)
 
 
 def clip(text: str) -> str:

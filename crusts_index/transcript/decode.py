@@ -11,8 +11,9 @@ import msgspec
 from crusts_index.transcript.repair import clean, fit, has_odd_count
 from crusts_index.transcript.shapes import Record
 
-_decode_record = msgspec.json.Decoder(Record).decode
-_REFUSED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
+decode_record = msgspec.json.Decoder(Record).decode
+"""The one record that a line holds, the quick way; raises one of `REFUSED` for a line that needs `decode_patiently`."""
+REFUSED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
 
 # What a record begins with. A nested block or message begins otherwise, or is followed by what no record is.
 _RECORD_START = re.compile(
@@ -54,16 +55,6 @@ class Decoded(NamedTuple):
 
     found: list[Found]
     problems: list[Problem]
-
-
-def decode_quickly(line: bytes) -> Record | None:
-    """The one record that the line holds, or None if the line needs `decode_patiently`."""
-    if b"\\u0000" in line:
-        return None  # decodable, but a NUL would end the text for everyone who reads the store in C
-    try:
-        return _decode_record(line)
-    except _REFUSED:
-        return None
 
 
 def is_object(line: bytes) -> bool:

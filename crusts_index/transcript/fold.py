@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from crusts_index.transcript.notices import LAST_WINS, Notices
+from collections.abc import Callable
+
+from crusts_index.transcript.notices import LAST_WINS, Notices, nests_record
 from crusts_index.transcript.past import Past, Place, Uuid
 from crusts_index.transcript.places import Places
 from crusts_index.transcript.responses import Responses, Touched, row_of
@@ -32,6 +34,7 @@ class Fold:
         keep_text: bool = True,
     ) -> None:
         self.state = state or State()
+        self._about = self.state.about
         self._transcript_id = transcript_id
         self._record_base, self._thread_base = transcript_id << RECORD_BITS, transcript_id << THREAD_BITS
         self._is_agent_file = kind == "subagent"
@@ -48,42 +51,49 @@ class Fold:
             self._speech,
             keep_text=keep_text,
         )
+        speech, notices = self._speech, self._notices
+        # What to do with a record by its type; all others say nothing but where they stand.
+        self._takers: dict[str | None, Callable[[Step], bool | None]] = {
+            "assistant": speech.take_assistant,
+            "user": speech.take_user,
+            "progress": notices.take_progress,
+            "attachment": notices.take_attachment,
+            "system": notices.take_system,
+            "content-replacement": notices.take_replacement,
+            **dict.fromkeys(LAST_WINS, notices.take_meta),
+        }
         self._records: list[Row] = []
         self._problems: list[Row] = []
+        # What the record before said of session, folder, version and the like: few say anything else.
+        self._said: tuple[str | None, ...] = ()
+        self._session: str | None = None
+        self._session_records = 0
 
     def add(self, offset: int, length: int, record: Record, line: bytes) -> None:
         """Take the next record; `line` holds its bytes."""
-        places, kind = self._places, record.type
-        time_ms = self._time(offset, length, record)
-        self._note(record)
-        parent = places.key(record.parent_uuid or record.logical_parent_uuid or record.leaf_uuid)
-        key = places.key(record.uuid)
-        if places.is_duplicate(record.uuid, key):
+        kind, places = record.type, self._places
+        time_ms = self._note(offset, length, record)
+        key, parent, place, has_parent = places.enter(record)
+        if place is None:
             self._write_duplicate(offset, length, record, key, time_ms)
             return
-        thread, branch, epoch = places.locate(record, parent)
-        rid = self._record_base | offset
-        step = Step(rid, offset, length, record, line, time_ms, key, parent, thread, branch, epoch)
-        is_sound = True
-        if kind == "assistant":
-            is_sound = self._speech.take_assistant(step)
-            if record.supersedes_uuids:
-                self._notices.take_superseded(step)
-        elif kind == "user":
-            self._speech.take_user(step)
-        elif kind == "progress":
-            is_sound = self._notices.take_progress(step)
-        elif kind == "attachment":
-            self._notices.take_attachment(step)
-        elif kind == "system":
-            self._notices.take_system(step)
-        elif kind in LAST_WINS:
-            self._notices.take_meta(step)
-        elif kind == "content-replacement":
-            self._notices.take_replacement(step)
-        if not is_sound:
+        take = self._takers.get(kind)
+        if take is None or (kind == "progress" and not nests_record(record)):
+            self._write_plain(offset, length, record, key, parent, time_ms, place)
+            places.put(key, place)
+            return
+        number, branch, epoch = place
+        step = Step(
+            *(self._record_base | offset, offset, length, record, line, time_ms, key, parent),
+            *(number, branch, epoch, has_parent),
+        )
+        if take(step) is False:
             self.problem(offset, length, "a usage count is out of range")
-        places.put(step)
+        if kind == "assistant" and record.supersedes_uuids:
+            self._notices.take_superseded(step)
+        if step.branch != branch or step.epoch != epoch:
+            place = places.shared(number, step.branch, step.epoch)
+        places.put(key, place)
         self._write(step)
 
     def problem(self, offset: int, length: int, reason: str) -> None:
@@ -92,6 +102,8 @@ class Fold:
 
     def take(self) -> Batch:
         """The rows since the last take; the fold goes on empty."""
+        self._count_session()
+        self._about.records += len(self._records)
         touched = self._responses.take()
         for one in touched:
             if not one.is_continued:
@@ -120,8 +132,20 @@ class Fold:
         self._records, self._problems = [], []
         return batch
 
-    def _time(self, offset: int, length: int, record: Record) -> int | None:
-        """The record's time; without a valid one, that of the record before it (D6)."""
+    def _note(self, offset: int, length: int, record: Record) -> int | None:
+        """The record's time, and what it says of the transcript as a whole.
+
+        Without a valid time it takes that of the record before it (D6).
+        """
+        session = record.session_id
+        if session != self._session:
+            self._count_session()
+            self._session = session
+        self._session_records += 1
+        said = (record.cwd, record.version, record.git_branch, record.entrypoint, record.agent_id)
+        if said != self._said:
+            self._said = said
+            self._note_changes(record)
         time_ms = milliseconds(record.timestamp)
         if time_ms is None:
             if record.type not in TIMED:
@@ -129,20 +153,15 @@ class Fold:
             self.problem(offset, length, "no valid timestamp")
             return self.state.time_ms
         self.state.time_ms = time_ms
-        about = self.state.about
+        about = self._about
         if about.last_ms is None or time_ms > about.last_ms:
             about.last_ms = time_ms
-        if about.first_ms is None:
-            about.first_ms = time_ms
+            if about.first_ms is None:
+                about.first_ms = time_ms
         return time_ms
 
-    def _note(self, record: Record) -> None:
-        """What the record says of the transcript as a whole."""
-        state, about = self.state, self.state.about
-        about.records += 1
-        session = record.session_id
-        if session:
-            state.sessions[session] = state.sessions.get(session, 0) + 1
+    def _note_changes(self, record: Record) -> None:
+        about = self._about
         if record.cwd:
             about.last_cwd = record.cwd
             about.first_cwd = about.first_cwd or record.cwd
@@ -156,10 +175,57 @@ class Fold:
         if self._is_agent_file and record.agent_id:
             about.agent_id = record.agent_id
 
+    def _count_session(self) -> None:
+        """Add the records of a run that named one session."""
+        if self._session:
+            sessions = self.state.sessions
+            sessions[self._session] = sessions.get(self._session, 0) + self._session_records
+        self._session_records = 0
+
+    def _write_plain(
+        self,
+        offset: int,
+        length: int,
+        record: Record,
+        key: Uuid | None,
+        parent: Uuid | None,
+        time_ms: int | None,
+        place: Place,
+    ) -> None:
+        """A record that puts nothing into the context: two in five are such, so they go the short way."""
+        number, branch, epoch = place
+        kind = record.type
+        self._records.append(
+            (
+                self._record_base | offset,
+                self._transcript_id,
+                length,
+                kind,
+                record.subtype,
+                key,
+                # A progress record's place is all that its parent was good for, and there are many.
+                parent if kind != "progress" else None,
+                time_ms,
+                self._thread_base | number,
+                branch,
+                epoch,
+                self.state.threads[number].calls,
+                None,
+                None,
+                0,
+                0,
+                0,
+                1 if record.is_meta else 0,
+                0 if record.forked_from is None else 1,
+                0,
+                None,
+            )
+        )
+
     def _write(self, step: Step) -> None:
         record, thread, time_ms = step.record, step.thread, step.time_ms
         if step.message is not None and thread == 0 and time_ms is not None:
-            about = self.state.about
+            about = self._about
             if about.last_message_ms is None or time_ms > about.last_message_ms:
                 about.last_message_ms = time_ms
         self._records.append(
@@ -170,7 +236,6 @@ class Fold:
                 record.type,
                 step.subtype or record.subtype,
                 step.key,
-                # A progress record's place is all that its parent was good for, and there are many.
                 step.parent if record.type != "progress" else None,
                 time_ms,
                 self._thread_base | thread,

@@ -12,10 +12,10 @@ from crusts_index.transcript.attachments import read_attachment
 from crusts_index.transcript.content import clip, measure_result, preview
 from crusts_index.transcript.past import Uuid
 from crusts_index.transcript.places import Places, uuid_key
-from crusts_index.transcript.repair import clean
+from crusts_index.transcript.repair import clean, has_nul
 from crusts_index.transcript.responses import Responses
 from crusts_index.transcript.rows import Row, thread_id
-from crusts_index.transcript.shapes import Progress, Raw
+from crusts_index.transcript.shapes import Progress, Raw, Record
 from crusts_index.transcript.speech import SYNTHETIC, Speech
 from crusts_index.transcript.state import State
 from crusts_index.transcript.step import Step
@@ -127,11 +127,8 @@ class Notices:
 
     def take_progress(self, step: Step) -> bool:
         """A progress record; a nested response counts with the lowest rank (D1, D2). False: a count out of range."""
-        raw = step.record.data
-        if not raw:
-            return True
         try:
-            data = _decode_progress(raw)
+            data = _decode_progress(step.record.data)
         except _REFUSED:
             return True
         nested = data.message
@@ -150,7 +147,8 @@ class Notices:
             if isinstance(block, str):
                 continue
             if block.type == "tool_use":
-                self._tools.begin(step, step.id + place, thread, block, None)
+                raw = bytes(block.input)
+                self._tools.begin(step, step.id + place, thread, block, raw, is_nested=True)
             elif block.type == "tool_result":
                 result = measure_result(block.content)
                 self._tools.end(step, step.id + place, thread, block, result, is_nested=True)
@@ -221,6 +219,11 @@ class Notices:
         self.removals.append((step.id, place, kind, tool, uuid, saved))
 
 
+def nests_record(record: Record) -> bool:
+    """Whether a progress record may hold a whole record of an agent; what else reports progress says nothing more."""
+    return b'"agent_progress"' in bytes(record.data)
+
+
 def names(found: list[str]) -> str | None:
     """Names as a JSON array; None for none."""
     return json.dumps(found, ensure_ascii=False, separators=(",", ":")) if found else None
@@ -254,9 +257,10 @@ def _value(raw: Raw) -> Any:
     if not raw:
         return None
     try:
-        return _decode(raw)
+        value = _decode(raw)
     except _REFUSED:
         return None
+    return clean(value) if has_nul(raw) else value
 
 
 def _object(raw: Raw) -> dict[str, Any]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from binascii import unhexlify
+
 from crusts_index.transcript.past import NoPast, Past, Place, Uuid
+from crusts_index.transcript.repair import without_nul
 from crusts_index.transcript.rows import Row, thread_id
 from crusts_index.transcript.shapes import Record
 from crusts_index.transcript.state import State, ThreadState
@@ -13,14 +16,14 @@ def uuid_key(text: str | None) -> Uuid | None:
     """16 bytes for a well-formed uuid, the text itself for anything else, None for none."""
     if not text:
         return None
-    if len(text) == 36 and text[8] == text[13] == text[18] == text[23] == "-":
+    if len(text) == 36 and text[8:24:5] == "----":
         try:
-            key = bytes.fromhex(text.replace("-", ""))
+            key = unhexlify(text.replace("-", ""))
         except ValueError:
-            return text
+            return without_nul(text)
         if len(key) == 16:
             return key
-    return text
+    return without_nul(text)
 
 
 class Places:
@@ -34,7 +37,15 @@ class Places:
         self._at: dict[Uuid, Place] = {}
         self._one: dict[Place, Place] = {}
         self._openers: set[tuple[int, Uuid | None]] = set()
-        self._last: tuple[str | None, Uuid | None] = (None, None)
+        # Of the record before: its uuid as logged, the key that is made of it, and its place. Most records name it
+        # as their parent.
+        self._last_text: str | None = None
+        self._last_key: Uuid | None = None
+        self._last_place: Place | None = None
+        # Where each thread stands now, by number.
+        self._here: list[Place] = [
+            self.shared(number, thread.branch, thread.epoch) for number, thread in enumerate(state.threads)
+        ]
         self.threads: list[Row] = []
         """Rows of threads that were opened, until they are taken."""
         self.branches: list[Row] = []
@@ -42,17 +53,43 @@ class Places:
         if not state.threads:
             self._open_thread(kind, None, None)
 
-    def key(self, text: str | None) -> Uuid | None:
-        """`uuid_key`, with the last uuid remembered: a record's parent is mostly the record before it."""
-        if text is None:
-            return None
-        last, key = self._last
-        return key if text == last else uuid_key(text)
+    def enter(self, record: Record) -> tuple[Uuid | None, Uuid | None, Place | None, bool]:
+        """Key, parent's key and place of the next record (D3, D10), and whether that parent is known.
 
-    def is_duplicate(self, text: str | None, key: Uuid | None) -> bool:
-        """Whether that well-formed uuid stood in the transcript before (D2)."""
-        self._last = (text, key)
-        return type(key) is bytes and self.of(key) is not None
+        The place is that of its parent; without a known parent, that of the record before it. No place if its uuid
+        stood before (D2).
+        """
+        text = record.parent_uuid or record.logical_parent_uuid or record.leaf_uuid
+        if text == self._last_text:
+            parent, above = self._last_key, self._last_place
+        else:
+            parent = uuid_key(text)
+            above = self.of(parent)
+        text = record.uuid
+        key = uuid_key(text)
+        self._last_text, self._last_key = text, key
+        if type(key) is bytes:
+            before = self.of(key)
+            if before is not None:
+                self._last_place = before
+                return key, parent, None, above is not None
+        number = 0 if self._is_agent_file or not record.is_sidechain else self._sidechain(record, above)
+        if above is not None and above.thread == number:
+            self._state.threads[number].is_chained = True
+            return key, parent, above, True
+        return key, parent, self._here[number], above is not None
+
+    def put(self, key: Uuid | None, place: Place) -> None:
+        """Remember where the record that entered last came to stand."""
+        if key is not None:
+            self._at[key] = place
+            self._last_place = place
+        else:
+            self._last_place = None
+        if place is not self._here[place.thread]:
+            self._here[place.thread] = place
+            thread = self._state.threads[place.thread]
+            thread.branch, thread.epoch = place.branch, place.epoch
 
     def of(self, key: Uuid | None) -> Place | None:
         """Where the record of that uuid stands; None if it was not seen."""
@@ -62,26 +99,8 @@ class Places:
         if found is None and not self._is_fresh:
             found = self._past.place(key)
             if found is not None:
-                self._at[key] = found
+                found = self._at[key] = self.shared(*found)
         return found
-
-    def locate(self, record: Record, parent: Uuid | None) -> Place:
-        """Thread, branch and epoch by the parent's; without a known parent, by the record before it (D10)."""
-        above = self.of(parent)
-        is_main = self._is_agent_file or not record.is_sidechain
-        number = 0 if is_main else self._sidechain(record, above)
-        thread = self._state.threads[number]
-        if above is not None and above.thread == number:
-            thread.is_chained = True
-            return above
-        return self.shared(number, thread.branch, thread.epoch)
-
-    def put(self, step: Step) -> None:
-        """Remember where a record stands."""
-        thread = self._state.threads[step.thread]
-        thread.branch, thread.epoch = step.branch, step.epoch
-        if step.key is not None:
-            self._at[step.key] = self.shared(step.thread, step.branch, step.epoch)
 
     def shared(self, thread: int, branch: int, epoch: int) -> Place:
         """The place, one object for all records that stand there."""
@@ -129,6 +148,7 @@ class Places:
     def _open_thread(self, kind: str, agent_id: str | None, parent_tool_use_id: str | None) -> int:
         number = len(self._state.threads)
         self._state.threads.append(ThreadState(kind))
+        self._here.append(self.shared(number, 0, 0))
         tid = thread_id(self._transcript_id, number)
         self.threads.append((tid, self._transcript_id, kind, agent_id, parent_tool_use_id))
         return number

@@ -52,9 +52,18 @@ def _is_number(count: Any) -> bool:
     return isinstance(count, int | float) and not isinstance(count, bool) and abs(count) < _FLOAT_LIMIT
 
 
+def has_nul(raw: Raw) -> bool:
+    """Whether raw JSON may hold an escaped NUL."""
+    return b"\\u0000" in bytes(raw)
+
+
+def without_nul(text: str) -> str:
+    """The text without NULs: they would end it for all who read the store in C."""
+    return text.replace("\0", "") if "\0" in text else text
+
+
 def _clean_text(text: str) -> str:
-    if "\x00" in text:
-        text = text.replace("\x00", "")
+    text = without_nul(text)
     return text if text.isascii() else _SURROGATES.sub("\ufffd", text)
 
 

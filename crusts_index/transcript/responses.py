@@ -211,12 +211,11 @@ def take_usage(response: Response, usage: Usage | Iteration) -> bool:
         nested_5m, nested_1h = nested.ephemeral_5m_input_tokens or 0, nested.ephemeral_1h_input_tokens or 0
     fresh, output = usage.input_tokens or 0, usage.output_tokens or 0
     read, flat = usage.cache_read_input_tokens or 0, usage.cache_creation_input_tokens or 0
-    is_sound = (
-        min(fresh, output, read, flat, nested_5m, nested_1h) >= 0
-        and max(fresh, output, read, flat, nested_5m, nested_1h) <= LARGEST_COUNT
-    )
-    if not is_sound:
+    is_sound = True
+    # The bits of all counts at once: out of range if any of them is, and only then looked at one by one.
+    if not 0 <= fresh | output | read | flat | nested_5m | nested_1h < LARGEST_COUNT:
         counts = [fresh, output, read, flat, nested_5m, nested_1h]
+        is_sound = all(0 <= count <= LARGEST_COUNT for count in counts)
         fresh, output, read, flat, nested_5m, nested_1h = (_in_range(count) or 0 for count in counts)
     response.input_tokens, response.output_tokens, response.cache_read_tokens = fresh, output, read
     response.cache_write_tokens = max(flat, nested_5m + nested_1h)

@@ -9,9 +9,9 @@ from crusts_index.transcript.content import (
     measure_result,
     measure_use,
     preview,
-    raw_text,
 )
 from crusts_index.transcript.places import Places
+from crusts_index.transcript.repair import without_nul
 from crusts_index.transcript.responses import Part, Responses
 from crusts_index.transcript.rows import Row
 from crusts_index.transcript.shapes import Block
@@ -49,11 +49,13 @@ class Speech:
         content = message.content
         if isinstance(content, str):
             content = [content]
-        for place, block in enumerate(content or ()):
-            part = self._assistant_block(step, step.id + place, block)
+        block_id = step.id
+        for block in content or ():
+            part = self._assistant_block(step, block_id, block)
             if part is not None:
                 touched.parts.append(part)
                 self.blocks.append(part)
+            block_id += 1
         return is_sound
 
     def take_user(self, step: Step) -> None:
@@ -72,10 +74,10 @@ class Speech:
         for block in blocks:
             if isinstance(block, str):
                 texts.append(block)
-            elif block.type == "text":
-                texts.append(block.text or "")
             elif block.type == "tool_result":
                 has_result = True
+            elif block.type == "text":
+                texts.append(block.text or "")
         category = self._judge(step, texts, has_result)
         counted = False
         for place, block in enumerate(blocks):
@@ -110,35 +112,25 @@ class Speech:
     def _assistant_block(self, step: Step, block_id: int, block: Block | str) -> Part | None:
         kind = "text" if isinstance(block, str) else block.type
         if kind == "text":
-            text = block if isinstance(block, str) else block.text or ""
+            text = without_nul(block if isinstance(block, str) else block.text or "")
             self.keep(block_id, clip(text))
             tokens = text_tokens(text)
             return [block_id, step.id, "text", categories.CONVERSATION, len(text), tokens, tokens, 0, None]
         if isinstance(block, str):
             return None
         if kind == "tool_use" or kind == "server_tool_use":
-            place = self._places.shared(step.thread, step.branch, step.epoch)
-            use = self._tools.begin(step, block_id, step.thread, block, place)
-            chars, tokens = measure_use(block)
+            raw = bytes(block.input)
+            use = self._tools.begin(step, block_id, step.thread, block, raw, is_nested=False)
+            chars, tokens = measure_use(block, raw)
             if use.path is None and use.command is None:
-                self.keep(block_id, preview(raw_text(block.input)))
+                self.keep(block_id, preview(raw.decode("utf-8", "replace")))
             category = categories.of_tool_use(block.name)
             return [block_id, step.id, "tool_use", category, chars, tokens, tokens, 0, use.id]
         if kind == "thinking" or kind == "redacted_thinking":
-            text = block.thinking or ""
+            text = without_nul(block.thinking or "")
             self.keep(block_id, preview(text))
             tokens = text_tokens(text)
-            return [
-                block_id,
-                step.id,
-                "thinking",
-                categories.CONVERSATION,
-                len(text),
-                tokens,
-                tokens,
-                0,
-                None,
-            ]
+            return [block_id, step.id, "thinking", categories.CONVERSATION, len(text), tokens, tokens, 0, None]
         return None
 
     def _judge(self, step: Step, texts: list[str], has_result: bool) -> str:
@@ -177,7 +169,7 @@ class Speech:
         """Add one block of a user record; False where it puts nothing into the context."""
         if isinstance(block, str) or block.type == "text":
             text = block if isinstance(block, str) else block.text or ""
-            return self._user_text(step, block_id, text, category)
+            return self._user_text(step, block_id, without_nul(text), category)
         if block.type == "tool_result":
             self._result(step, block_id, block)
         elif block.type == "image":
@@ -206,11 +198,12 @@ class Speech:
         result = measure_result(block.content)
         use = self._tools.end(step, block_id, step.thread, block, result, is_nested=False)
         # A result whose parent is unknown follows its call, not the record before it (D10).
-        if self._places.of(step.parent) is None:
+        if not step.has_parent:
             place = self._tools.place_of(use)
             if place is not None and place.thread == step.thread:
                 step.branch, step.epoch = place.branch, place.epoch
-        self.loads += [(step.id, name) for name in self._tools.loaded(use, step, result)]
+        if use.name == "ToolSearch" or result.loaded:
+            self.loads += [(step.id, name) for name in self._tools.loaded(step, result)]
         if result.texts:
             self.keep(block_id, preview(result.texts[0]))
         self.add(

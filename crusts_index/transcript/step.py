@@ -23,6 +23,8 @@ class Step(msgspec.Struct, gc=False):
     """Number of its thread."""
     branch: int
     epoch: int
+    has_parent: bool
+    """Whether the parent it names stood in this transcript before."""
     subtype: str | None = None
     message: int | None = None
     response: int | None = None

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from hashlib import blake2b
+from struct import Struct
 
 import msgspec
 
 from crusts_index.transcript.categories import AGENT_TOOLS, EDIT_TOOLS, SHELL_TOOLS
 from crusts_index.transcript.content import Result
 from crusts_index.transcript.past import NoPast, Past, Place
+from crusts_index.transcript.repair import clean
 from crusts_index.transcript.rows import Row, thread_id
 from crusts_index.transcript.shapes import Block, Raw, ToolInput, ToolOutcome
 from crusts_index.transcript.step import Step
@@ -21,6 +23,7 @@ _decode_input = msgspec.json.Decoder(ToolInput).decode
 _decode_outcome = msgspec.json.Decoder(ToolOutcome).decode
 _OWN_COMMAND = re.compile(r"(?:^|[\s;&|/(])(?:claude-)?crusts(?:\s|$)")
 _STUB = re.compile(r"\s*(?:<system-reminder>)?\s*File (?:has )?(?:not changed|unchanged)")
+_signed = Struct(">q").unpack
 _CUT_REACH = 400
 _LONGEST_STUB = 1000
 
@@ -72,19 +75,19 @@ class ToolUses:
         self.changed: dict[int, ToolUse] = {}
         """Tool uses that the stretch in hand began or ended, by id."""
 
-    def begin(self, step: Step, block_id: int, thread: int, block: Block, place: Place | None) -> ToolUse:
-        """Take a tool_use block; the first one of an id counts. Without a place it is nested in a progress record."""
+    def begin(self, step: Step, block_id: int, thread: int, block: Block, raw: bytes, *, is_nested: bool) -> ToolUse:
+        """Take a tool_use block with its raw input; the first one of an id counts."""
         use = self._find(block.id)
         if use is not None and use.use_record_id is not None:
             return use
         if use is None:
             use = self._new(block_id, thread, block.id or None)
         use.is_copied = 0 if step.record.forked_from is None else 1
-        use.is_nested = 1 if place is None else 0
+        use.is_nested = 1 if is_nested else 0
         use.use_record_id, use.use_ms = step.id, step.time_ms
-        self._describe(use, block.name or "", block.input)
-        if place is not None:
-            self._places[use.id] = place
+        self._describe(use, block.name or "", raw)
+        if not is_nested:
+            self._places[use.id] = Place(step.thread, step.branch, step.epoch)
         if use.path is not None:
             self._link(use, use.path)
         self.changed[use.id] = use
@@ -108,10 +111,8 @@ class ToolUses:
         self.changed[use.id] = use
         return use
 
-    def loaded(self, use: ToolUse, step: Step, result: Result) -> list[str]:
+    def loaded(self, step: Step, result: Result) -> list[str]:
         """Tools whose schemas a ToolSearch result loaded, each once."""
-        if use.name != "ToolSearch" and not result.loaded:
-            return []
         return list(dict.fromkeys([*result.loaded, *(_outcome(step.record.tool_use_result).matches or ())]))
 
     def place_of(self, use: ToolUse) -> Place | None:
@@ -143,11 +144,11 @@ class ToolUses:
                 use = self._known[tool_use_id] = ToolUse(*rows[0])
         return use
 
-    def _describe(self, use: ToolUse, name: str, raw: Raw) -> None:
+    def _describe(self, use: ToolUse, name: str, raw: bytes) -> None:
         use.name = name
         if name.startswith("mcp__"):
             use.server = name[5:].partition("__")[0] or None
-        use.input_hash = hash64(name.encode("utf-8", "replace") + b"\0" + memoryview(raw))
+        use.input_hash = hash64(name.encode("utf-8", "replace") + b"\0" + raw)
         said = _input(raw)
         path = said.file_path or said.notebook_path or (said.path if name == "LS" else None)
         words = said.command or said.pattern or said.url or said.query or said.skill
@@ -177,7 +178,8 @@ class ToolUses:
 
 def hash64(part: bytes) -> int:
     """A 64-bit hash, signed, as SQLite keeps integers."""
-    return int.from_bytes(blake2b(part, digest_size=8).digest(), "big", signed=True)
+    (number,) = _signed(blake2b(part, digest_size=8).digest())
+    return number  # type: ignore[no-any-return]
 
 
 def _mark_short(use: ToolUse, result: Result) -> None:
@@ -204,19 +206,21 @@ def _outcome(raw: Raw) -> ToolOutcome:
         return ToolOutcome()
 
 
-def _input(raw: Raw) -> ToolInput:
-    if bytes(memoryview(raw)[:1]) != b"{":
+def _input(raw: bytes) -> ToolInput:
+    if raw[:1] != b"{":
         return ToolInput()
+    if b"\\u0000" in raw:
+        return _patient_input(raw)
     try:
         return _decode_input(raw)
     except (msgspec.MsgspecError, RecursionError):
         return _patient_input(raw)
 
 
-def _patient_input(raw: Raw) -> ToolInput:
-    """The fields that fit, where another one is of an odd type."""
+def _patient_input(raw: bytes) -> ToolInput:
+    """The fields that fit, where another one is of an odd type or bears a NUL."""
     try:
-        value = msgspec.json.decode(raw)
+        value = clean(msgspec.json.decode(raw))
     except (msgspec.MsgspecError, RecursionError):
         return ToolInput()
     said = ToolInput()
