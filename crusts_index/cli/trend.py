@@ -1,0 +1,94 @@
+"""`crusts trend`: sessions over time."""
+
+from __future__ import annotations
+
+import enum
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from crusts_index.cli import options, show
+from crusts_index.cli.session import Store
+from crusts_index.errors import CrustsError, WrongUsage
+from crusts_index.insight.trend import trend_of
+from crusts_index.render import console
+from crusts_index.render import trend as page_of
+from crusts_index.render.analysis import Page
+from crusts_index.store import query, when
+from crusts_index.store.settings import Settings
+
+_LIMIT = 50
+
+
+class By(enum.StrEnum):
+    """What a row stands for."""
+
+    SESSION = "session"
+    WEEK = "week"
+
+
+Rows = Annotated[By, typer.Option("--by", help="What a row stands for.")]
+Limit = Annotated[int, typer.Option("--limit", min=1, metavar="N", help="The last N sessions or weeks.")]
+Output = Annotated[Path | None, typer.Option("--output", metavar="FILE", help="File for the CSV.")]
+
+
+def trend(
+    context: typer.Context,
+    by: Rows = By.SESSION,
+    limit: Limit = _LIMIT,
+    format: options.RowFormat = options.Format.TABLE,
+    output: Output = None,
+) -> None:
+    """How full the last sessions ended, in order of their last activity, and whether that gets better or worse.
+
+    A row is a session: its window as it stands, in tokens and per cent of its limit. --by week: the median peak of
+    the sessions, compactions, the share of tool results that were re-reads, cache reads and cost.
+    """
+    settings = options.settings(context)
+    form = show.form_of(settings, format) if format is not options.Format.CSV else format
+    if output is not None and form is not options.Format.CSV:
+        raise WrongUsage("--output goes with --format csv")
+    page = Page(console.table_width(), colour=console.use_colour(sys.stdout, no_color=settings.no_color))
+    if by is By.WEEK:
+        _weeks(settings, limit, form, output, page)
+    else:
+        _sessions(settings, limit, form, output, page)
+
+
+def _sessions(settings: Settings, limit: int, form: options.Format, output: Path | None, page: Page) -> None:
+    with show.opened(settings) as connection:
+        fetch = Store(connection, settings).fetch
+        found = trend_of(fetch, settings.config, os.environ, when.now_ms(), project=settings.project, limit=limit)
+    if form is options.Format.CSV:
+        _csv(page_of.trend_csv(found), output)
+    elif form is options.Format.JSON:
+        show.document(page_of.trend_json(found))
+    else:
+        page_of.trend_text(page, found, limit)
+        console.put(page.text())
+
+
+def _weeks(settings: Settings, limit: int, form: options.Format, output: Path | None, page: Page) -> None:
+    with show.opened(settings) as connection:
+        rows = query.dicts(query.run(connection, "trend_weeks", project=settings.project, limit=limit))
+    if form is options.Format.CSV:
+        _csv(page_of.weeks_csv(rows), output)
+    elif form is options.Format.JSON:
+        show.document(page_of.weeks_json(rows))
+    else:
+        page_of.weeks_text(page, rows)
+        console.put(page.text())
+
+
+def _csv(text: str, output: Path | None) -> None:
+    if output is None:
+        console.put(text)
+        return
+    try:
+        output.write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        raise CrustsError(f"cannot write {output}: {error.strerror}") from error
+    console.note(f"{text.count(chr(10)) - 1:,} rows in {output}")

@@ -1,0 +1,135 @@
+"""`trend` as text, JSON and CSV: sessions over time, one row a session or a week."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from crusts_index.insight.trend import Record, Trend, sparkline
+from crusts_index.render import csvout, text
+from crusts_index.render.analysis import Page
+from crusts_index.render.analysis_json import timestamp
+from crusts_index.render.table import table
+
+Json = dict[str, Any]
+
+COLUMNS = (
+    *("sessionId", "projectName", "timestamp", "totalTokens", "percentUsed", "messageCount", "compactionCount"),
+    *("health", "topCategory", "topCategoryTokens", "contextLimit", "bucketBasis"),
+)
+"""Of the CSV, in the order that others rely on."""
+
+WEEK_COLUMNS = (
+    *("week", "sessions", "calls", "peak_p50", "compactions", "reread_tokens", "result_tokens", "waste_share"),
+    *("cache_read_share", "cost_usd", "unpriced_calls"),
+)
+
+_SHOWN = 10
+_SHOWN_WEEKS = ("week", "sessions", "calls", "peak_p50", "compactions", "waste_share", "cache_read_share", "cost_usd")
+_ARROWS = {"worsening": "↑", "improving": "↓", "flat": "→"}
+_MOST_BLOCKS = 60
+
+
+def trend_json(trend: Trend) -> Json:
+    """The object that `trend --json` prints; `series` is per cent of the limit, oldest first."""
+    return {
+        "records": [{**record_json(one), "project": one.project} for one in trend.records],
+        "summary": {
+            "count": len(trend.records),
+            "avgPercentUsed": round(trend.percent_used, 2),
+            "avgTotalTokens": round(trend.window_tokens, 2),
+            "avgCompactionCount": round(trend.compactions, 2),
+            "avgMessageCount": round(trend.messages, 2),
+            "dominantCategory": trend.dominant_category,
+            "direction": trend.direction,
+            "percentUsedDelta": round(trend.percent_delta, 2),
+            "series": [round(one.percent_used, 2) for one in trend.records],
+        },
+    }
+
+
+def record_json(one: Record) -> Json:
+    """One session, keys in the order of COLUMNS."""
+    values = (
+        *(one.session_id, _name(one.project), timestamp(one.active_ms), one.window_tokens),
+        *(round(one.percent_used, 2), one.messages, one.compactions, one.health, one.top_category),
+        *(one.top_category_tokens, one.limit, one.basis),
+    )
+    return dict(zip(COLUMNS, values, strict=True))
+
+
+def trend_csv(trend: Trend) -> str:
+    """The records as CSV; per cent with two decimals."""
+    rows = [record_json(one) | {"percentUsed": f"{one.percent_used:.2f}"} for one in trend.records]
+    return csvout.encode(COLUMNS, [list(row.values()) for row in rows])
+
+
+def trend_text(page: Page, trend: Trend, limit: int) -> None:
+    """Averages, the sparkline, and the last sessions."""
+    records = trend.records
+    if not records:
+        page.say("No sessions yet: `crusts index` reads the transcripts.")
+        return
+    page.head(f"{len(records):,} sessions, oldest first" if len(records) > 1 else "1 session")
+    values = [one.percent_used for one in records]
+    line = sparkline(values[-_MOST_BLOCKS:])
+    page.say(f"{line}  {min(values):.1f}% to {max(values):.1f}% of the limit")
+    page.say(
+        f"{_ARROWS[trend.direction]} {trend.direction}: the last third ends {abs(trend.percent_delta):.1f} points "
+        f"{'fuller' if trend.percent_delta > 0 else 'emptier'} than the first"
+        if trend.direction != "flat"
+        else "→ flat: the last third ends about as full as the first"
+    )
+    page.say(
+        f"On average {trend.window_tokens:,.0f} tokens ({trend.percent_used:.1f}%), {trend.messages:,.0f} messages, "
+        f"{trend.compactions:.1f} compactions; mostly {trend.dominant_category}."
+    )
+    page.head("The last of them" if len(records) > _SHOWN else "One by one")
+    rows = [
+        (
+            *(text.clean(one.session_id)[:8], _day(one), _name(one.project), one.window_tokens),
+            *(f"{one.percent_used:.1f}%", one.health, one.messages, one.compactions, one.top_category),
+        )
+        for one in records[-_SHOWN:]
+    ]
+    heads = ("session", "day", "project", "window", "used", "health", "msgs", "cuts", "most")
+    page.lines += table(heads, rows, page.width, {"window": text.tokens}).splitlines()
+    page.say("Windows as they stood at the end, exact or derived as analyze says; most: estimated.")
+    if len(records) == limit:
+        page.say("--limit N takes N sessions.")
+
+
+def weeks_json(rows: Sequence[Mapping[str, Any]]) -> Json:
+    """The object that `trend --by week --json` prints."""
+    return {"weeks": [{name: row[name] for name in WEEK_COLUMNS} for row in rows]}
+
+
+def weeks_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The weeks as CSV."""
+    return csvout.encode(WEEK_COLUMNS, [[row[name] for name in WEEK_COLUMNS] for row in rows])
+
+
+def weeks_text(page: Page, rows: Sequence[Mapping[str, Any]]) -> None:
+    """The weeks as a table under the sparkline of their peaks."""
+    if not rows:
+        page.say("No calls yet: `crusts index` reads the transcripts.")
+        return
+    peaks = [row["peak_p50"] for row in rows if row["peak_p50"] is not None]
+    page.head("Week by week")
+    page.say(f"{sparkline(peaks[-_MOST_BLOCKS:])}  median peak of the sessions")
+    values = [[row[name] for name in _SHOWN_WEEKS] for row in rows]
+    heads = ("week", "sessions", "calls", "peak_p50", "cuts", "waste_share", "cache_share", "cost_usd")
+    page.lines += table(heads, values, page.width, {"peak_p50": text.tokens}).splitlines()
+    page.say("waste: tokens of re-reads among those of all tool results, estimated; cache: read from it, exact.")
+    unpriced = sum(row["unpriced_calls"] for row in rows)
+    if unpriced:
+        page.say(f"{unpriced:,} calls have no list price; a week with one has no cost: run `crusts index`.")
+
+
+def _name(project: str) -> str:
+    """The last part of a project's path (D3)."""
+    return project.rstrip("/\\").replace("\\", "/").rpartition("/")[2] or project
+
+
+def _day(one: Record) -> str:
+    return (timestamp(one.active_ms) or "")[:10]

@@ -1,0 +1,72 @@
+-- trend: the sessions with messages, the last active first: where each stands, and what says whether its window can be
+-- judged from sums alone. A session's own view (D2, D3).
+--   :project  part of a project's path, in any case; null = all
+--   :limit    sessions; null = all
+-- Columns: session_id, project. transcript: the last of its parts. parts: main transcripts it goes over. started_ms,
+-- last_ms, active_ms: of its records and its last message, UTC. version: of Claude Code, the first one. messages: on its
+-- main thread, exact. compactions: boundaries on it that the session owns (D2), exact. end_id, branch, epoch: its last
+-- message, or a boundary behind it (D10). boundary, post_tokens, discovered_tools: of the last boundary of that
+-- epoch. own_calls: 1 = it may end with a call of crusts itself. leaf: the record that a last-prompt record behind the end
+-- names (D10), else null. summaries: 1 = there is a summary. branches: rewinds.
+with recursive picked as materialized (
+  select s.session_id, coalesce(p.path, t.folder) as project, max(t.id) as transcript, count(*) as parts,
+         min(t.first_ms) as started_ms, max(t.last_ms) as last_ms,
+         max(ifnull(t.last_message_ms, t.last_ms)) as active_ms, t.version,
+         sum(f.state ->> '$.threads[0].messages') as messages, s.id as session_key
+  from transcripts as t
+  join fold_states as f on f.transcript_id = t.id
+  join sessions as s on s.id = t.session_id
+  left join projects as p on p.id = s.project_id
+  where t.kind = 'main' and t.in_view = 1
+    and (:project is null or instr(lower(coalesce(p.path, t.folder)), lower(:project)))
+  group by s.id
+  having messages > 0
+  order by active_ms desc, s.session_id
+  limit ifnull(:limit, -1)
+),
+owned as materialized (
+  select transcript_id, count(*) as compactions
+  from (
+    select c.transcript_id, row_number() over (partition by ifnull(c.uuid, c.id)
+             order by r.is_copied, h.kind <> 'main', s.session_id is not t.record_session, r.time_ms is null, r.time_ms,
+                      t.path, c.id) as place, h.kind
+    from compactions as c
+    join records as r on r.id = c.id
+    join threads as h on h.id = c.thread_id
+    join transcripts as t on t.id = c.transcript_id
+    left join sessions as s on s.id = t.session_id)
+  where place = 1 and kind = 'main'
+  group by transcript_id
+),
+ended as materialized (
+  select k.*, e.id as end_id, e.branch, e.epoch
+  from picked as k
+  join records as e on e.id = max(
+    ifnull((select r.id from records as r
+            where r.id >= k.transcript << 40 and r.id < (k.transcript + 1) << 40
+              and r.thread_id = k.transcript << 20 and r.message is not null
+            order by r.id desc limit 1), 0),
+    ifnull((select max(c.id) from compactions as c where c.thread_id = k.transcript << 20), 0))
+)
+select e.session_id, e.project, e.transcript, e.parts, e.started_ms, e.last_ms, e.active_ms, e.version, e.messages,
+       ifnull((select sum(o.compactions) from transcripts as t join owned as o on o.transcript_id = t.id
+               where t.session_id = e.session_key), 0) as compactions,
+       e.end_id, e.branch, e.epoch, c.id as boundary, c.post_tokens, c.discovered_tools,
+       ifnull((select max(u.is_own) from (
+                 select is_own from tool_uses
+                 where id >= e.transcript << 40 and id < (e.transcript + 1) << 40
+                 order by id desc limit 40) as u), 0) as own_calls,
+       (select (select x.id from records as x where x.transcript_id = e.transcript and x.uuid = n.parent_uuid
+                  and x.is_duplicate = 0 and x.id < e.end_id)
+        from records as n
+        where n.id > e.end_id and n.id < (e.transcript + 1) << 40 and n.type = 'last-prompt'
+          and n.parent_uuid is not null
+        order by n.id desc limit 1) as leaf,
+       exists (select 1 from records as r where r.thread_id = e.transcript << 20
+               and (r.is_prompt = 1 or r.is_summary = 1) and r.is_summary = 1) as summaries,
+       (select count(*) from branches as b where b.thread_id = e.transcript << 20) as branches
+from ended as e
+left join compactions as c on e.epoch > 0 and c.id = (
+  select max(x.id) from compactions as x join records as r on r.id = x.id
+  where x.thread_id = e.transcript << 20 and r.epoch = e.epoch)
+order by e.active_ms desc, e.session_id;

@@ -1,0 +1,17 @@
+-- trend_starts: what stood before the first call of sessions, for their fixed context (D11).
+--   :firsts  JSON array of [transcript, first response]
+-- Columns: transcript. id, ordinal, branch, time_ms, context: of the first call, exact. messages, attachments: tokens of
+-- the blocks before it (D9). listed, nested: 1 = a skill listing, a nested CLAUDE.md is among them.
+select r.transcript_id as transcript, r.id, r.ordinal, r.branch, c.time_ms, c.context_tokens as context,
+       ifnull(sum(b.tokens) filter (where b.kind <> 'attachment'), 0) as messages,
+       ifnull(sum(b.tokens) filter (where b.kind = 'attachment'), 0) as attachments,
+       ifnull(max(e.subtype = 'skill_listing'), 0) as listed,
+       ifnull(max(e.subtype = 'nested_memory'), 0) as nested
+from json_each(:firsts) as f
+join responses as r on r.id = f.value ->> 1
+join api_calls as c on c.id = r.call_id
+left join records as e on e.id >= r.transcript_id << 40 and e.id < r.id and e.thread_id = r.thread_id
+  and e.message is not null and e.response_id is null and e.branch = r.branch and e.call_ordinal < r.ordinal
+  and e.subtype is not 'prompt_snapshot'
+left join blocks as b on b.record_id = e.id
+group by r.id;
