@@ -21,7 +21,7 @@ points as (
     c.*,
     p.place,
     r.id as response_key,
-    r.message + (select ifnull(sum(q.messages), 0) from parts q where q.place < p.place) as number,
+    r.message + (select ifnull(sum(before.messages), 0) from parts before where before.place < p.place) as number,
     row_number() over (order by p.place, r.id)
       - row_number() over (partition by c.model order by p.place, r.id) as run
   from parts p join responses r on r.thread_id = p.id << 20 join api_calls c on c.id = r.call_id

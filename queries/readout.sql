@@ -1,6 +1,6 @@
 -- readout: totals of the billed API calls of a period (X-cache). One row. Each call counts once, main threads
 -- and subagents (D1, D2). All exact, but for write_usd, which is list price (D15).
---   :since    UTC milliseconds: calls at or after it; null = all
+--   :since    UTC milliseconds: calls at or after it; null = all that have a time
 --   :project  part of a project's path, in any case; null = all
 -- Columns: calls. context, cache_read, cache_write, input: tokens. write_usd: what the cache writes cost,
 -- summing what is priced; null where nothing is. unpriced_calls: calls without a price.
@@ -10,7 +10,7 @@ with spent as (
     sum(cache_write_tokens) as cache_write, sum(cache_write_1h_tokens) as cache_write_1h,
     sum(input_tokens) as input
   from api_calls
-  where (:since is null or time_ms >= :since)
+  where time_ms >= ifnull(:since, 0)
     and (:project is null or transcript_id in (
       select t.id from projects p join sessions s on s.project_id = p.id
       join transcripts t on t.session_id = s.id where instr(lower(p.path), lower(:project))))

@@ -9,5 +9,5 @@ from transcripts t indexed by transcripts_by_session
   cross join api_calls c on c.id = r.call_id
 where t.kind = 'main' and t.in_view = 1 and t.superseded = 0 and h.kind = 'main' and r.id > 0
   and r.is_advisor = 0 and c.context_tokens > 0
-  and (:since is null or (t.last_ms >= :since and r.last_ms >= :since))
+  and (:since is null or t.last_ms >= :since) and (:since is null or r.last_ms >= :since)
 order by t.session_id, t.first_ms, r.id;

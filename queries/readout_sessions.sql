@@ -1,11 +1,11 @@
 -- readout_sessions: the sessions of a period, one row each, the last active first. A session counts when it
 -- owns a call of the period (D2) or has one in its own view.
---   :since    UTC milliseconds: calls at or after it; null = all
+--   :since    UTC milliseconds: calls at or after it; null = all that have a time
 --   :project  part of a project's path, in any case; null = all
 -- Columns: session_key: for joins. session: its id. project: path. calls: those it owns, exact.
 with owned as (
   select transcript_id, count(*) as calls from api_calls
-  where :since is null or time_ms >= :since group by transcript_id
+  where time_ms >= ifnull(:since, 0) group by transcript_id
 ),
 found as (
   select t.session_id, sum(o.calls) as calls

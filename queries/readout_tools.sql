@@ -6,10 +6,11 @@ select
   coalesce(u.name, (select o.name from tool_uses o where o.tool_use_id = u.tool_use_id and o.owns = 1))
     as name,
   sum(u.result_tokens) as tokens
-from tool_uses u
-where u.owns_result = 1 and u.result_record_id is not null
-  and (:since is null or u.result_ms >= :since)
-  and (:project is null or u.transcript_id in (
+-- Ids begin with their transcript's, so only transcripts that reach into the period are looked at.
+from transcripts t cross join tool_uses u on u.id >= t.id << 40 and u.id < (t.id + 1) << 40
+where u.owns_result and u.result_record_id is not null
+  and (:since is null or t.last_ms >= :since) and (:since is null or u.result_ms >= :since)
+  and (:project is null or t.id in (
     select t.id from projects p join sessions s on s.project_id = p.id
     join transcripts t on t.session_id = s.id where instr(lower(p.path), lower(:project))))
 group by 1

@@ -15,6 +15,8 @@ _KEYS = (
     *("session", "project", "title", "started", "last_active", "messages", "calls", "model", "version"),
     *("peak_ctx", "compactions", "size_bytes", "gone"),
 )
+_NOTE = """calls: billed ones, copies from another session left out; cuts: compactions.
+peak: most context tokens of a call of its main thread, exact. * gone from disk."""
 _COLUMNS = ("session", "age", "project", "title", "msgs", "calls", "peak", "cuts", "model")
 
 
@@ -49,7 +51,7 @@ def _print(found: list[dict[str, Any]]) -> None:
     more = found[0]["in_all"] - len(found)
     if more:
         console.put(f"+ {more:,} more: --limit N shows N")
-    console.put("peak: most context tokens of a call, exact; cuts: compactions; * gone from disk.")
+    console.put(_NOTE)
 
 
 def _cells(row: dict[str, Any], now: int) -> tuple[object, ...]:

@@ -29,8 +29,10 @@ _TOOLS = (By.TOOL, By.SERVER)
 _CALL_COLUMNS = ("calls", "input", "cache_read", "cache_write", "output", "cost_usd")
 _TOOL_COLUMNS = ("uses", "result_tokens", "carried_tokens", "errors")
 _SHORT = ("input", "cache_read", "cache_write", "output", "result_tokens", "carried_tokens")
+_PATH = 32  # columns that a project's path takes in the table
 _CALL_NOTE = "Calls and tokens are exact, as billed; the cost is derived, at list price."
-_TOOL_NOTE = "Uses and errors are exact; tokens are estimated, carried: times the later calls of the epoch."
+_TOOL_NOTE = """Uses and errors are exact, tokens are estimated.
+carried: times the later calls of the result's epoch."""
 
 
 def usage(
@@ -69,13 +71,24 @@ def _print(by: By, rows: list[dict[str, Any]], total: dict[str, Any], in_all: in
         return
     names = _TOOL_COLUMNS if by in _TOOLS else _CALL_COLUMNS
     forms = dict.fromkeys(_SHORT, text.tokens)
-    values = [[row[by.value], *(row[name] for name in names)] for row in [*rows, total | {by.value: "total"}]]
+    values = [
+        [_short(by, row[by.value]), *(row[name] for name in names)] for row in [*rows, total | {by.value: "total"}]
+    ]
     console.put(table.table([by.value, *names], values, console.table_width(), forms))
     if len(rows) < in_all:
         console.put(f"+ {in_all - len(rows):,} more, counted in the total")
     console.put(_TOOL_NOTE if by in _TOOLS else _CALL_NOTE)
     if total.get("retained_calls"):
         console.put(f"{total['retained_calls']:,} of the calls were billed but are in no transcript any more.")
+
+
+def _short(by: By, key: str | None) -> str | None:
+    """A key as the table shows it: the start of a session's id, the end of a long path."""
+    if key is None or key == "total":
+        return key
+    if by is By.SESSION:
+        return key[:8]
+    return text.shorten_path(key, _PATH) if by is By.PROJECT else key
 
 
 def _renamed(row: dict[str, Any], by: By) -> dict[str, Any]:

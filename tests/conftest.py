@@ -1,0 +1,64 @@
+"""What several tests share: the demo's store, and golden files (`--force-golden` writes them anew)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from crusts_index.claude.demo import write_demo
+from tests.builders import ClaudeFolder, Outcome
+
+GOLDEN = Path(__file__).parent / "golden"
+DEMO_NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+_PATH_LENGTH = 180  # the demo's files name their own folder, so token counts follow its length
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--force-golden`: write what is printed now to the golden files."""
+    parser.addoption("--force-golden", action="store_true", help="write the golden files anew")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Compares a text with tests/golden/<name>."""
+
+    def compare(name: str, text: str) -> None:
+        file = GOLDEN / name
+        if request.config.getoption("--force-golden"):
+            GOLDEN.mkdir(exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        assert file.read_text(encoding="utf-8") == text
+
+    return compare
+
+
+class Demo:
+    """The demo's folder and a store of it with prices that never change."""
+
+    def __init__(self, base: Path, now: datetime) -> None:
+        self.folder = base / ("d" * (_PATH_LENGTH - len(str(base)) - 1))
+        write_demo(self.folder, now)
+        self._home = ClaudeFolder(base / "home")
+        self.db = base / "home" / ".claude-crusts" / "index.db"
+        assert self.crusts("index").code == 0
+        with closing(sqlite3.connect(self.db)) as store, store:
+            store.execute(
+                "update prices set input_usd = 4, cache_read_usd = 0.4, cache_write_5m_usd = 5,"
+                " cache_write_1h_usd = 8, output_usd = 20, web_search_usd = 10"
+            )
+
+    def crusts(self, *args: str, stdin: str = "", **env: str) -> Outcome:
+        """Run the command on the demo; its folder shows as /demo."""
+        done = self._home.crusts(*args, stdin=stdin, CLAUDE_CONFIG_DIR=str(self.folder), **env)
+        return Outcome(done.code, done.out.replace(str(self.folder), "/demo"), done.err)
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    """The demo as of DEMO_NOW."""
+    return Demo(tmp_path_factory.mktemp("demo").resolve(), DEMO_NOW)
