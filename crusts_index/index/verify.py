@@ -55,6 +55,7 @@ create index temp.link_fresh on link (fresh);
 _ONLY_KEPT = """
 select
   case
+    when not exists (select 1 from kept.responses r where r.call_id = c.id) then 'unexplained'
     when c.retained = 1 then 'retained'
     when not exists (select 1 from kept.responses r join temp.pair p on p.kept = r.transcript_id
       where r.call_id = c.id and r.id > 0) then 'gone'
