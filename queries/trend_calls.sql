@@ -8,19 +8,22 @@ with paths as materialized (
   select value ->> 0 as transcript, value ->> 1 as branch, value ->> 2 as bound, value ->> 3 as response
   from json_each(:paths)
 ),
+windows as materialized (
+  select value ->> 0 as transcript, value ->> 1 as epoch from json_each(:windows)
+),
 last_calls as materialized (
-  select w.value ->> 0 as transcript, r.id, c.model, c.context_tokens as context, c.output_tokens as output,
+  select w.transcript, r.id, c.model, c.context_tokens as context, c.output_tokens as output,
          r.last_record_id, r.ordinal, first_value(r.id) over same as first_id, row_number() over same as nth,
          lead(r.ordinal) over same as next_ordinal, lead(c.context_tokens) over same as next_context
-  from json_each(:windows) as w
+  from windows as w
   cross join responses as r on r.id in (
     select x.id
     from responses as x
     join api_calls as y on y.id = x.call_id
-    join paths as p on p.transcript = w.value ->> 0 and p.branch = x.branch
+    join paths as p on p.transcript = w.transcript and p.branch = x.branch
       and (p.bound is null or x.id <= p.bound or x.id = p.response)
-    where x.thread_id = (w.value ->> 0) << 20 and x.id > 0 and x.is_advisor = 0 and y.context_tokens > 0
-      and x.epoch = w.value ->> 1
+    where x.thread_id = w.transcript << 20 and x.id > 0 and x.is_advisor = 0 and y.context_tokens > 0
+      and x.epoch = w.epoch
     order by x.id desc
     limit 21)
   join api_calls as c on c.id = r.call_id
