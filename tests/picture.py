@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import os
 import pkgutil
+import re
 import shutil
 import sqlite3
 import tempfile
@@ -29,9 +30,7 @@ from tests.builders import ClaudeFolder, Transcript
 Picture = dict[str, list[tuple[Any, ...]]]
 
 # Not facts of the transcripts: surroundings, prices, the history of runs, and what only the reader needs (D4).
-APART = frozenset(
-    ["alembic_version", "store_facts", "runs", "prices", "models", "surroundings", "fold_states"]
-)
+APART = frozenset(["alembic_version", "store_facts", "runs", "prices", "models", "surroundings", "fold_states"])
 PRIVATE = {
     "transcripts": frozenset(["mtime_ns", "inode", "head_hash", "tail_hash", "meta_mtime_ns", "size"]),
     "api_calls": frozenset(("price_id",)),
@@ -41,6 +40,8 @@ PRIVATE = {
 PAST = frozenset(["gone", "superseded", "retained"])
 """Columns that say what happened to the files since; a clean run cannot know it (D4)."""
 
+_KEYS_AND_PRICES = re.compile("_key$|usd|price")
+_KEYS_PRICES_AND_PAST = re.compile("_key$|usd|price|gone|superseded|retained")
 _RECORDS = frozenset(
     [
         "record_id",
@@ -123,7 +124,7 @@ def picture(db: Path, base: Path | str = "", *, past: bool = True, views: bool =
         shown = {name: _rows(store, name, names, past) for name in tables if _is_fact(name)}
         if views:
             found = [row[0] for row in store.execute("select name from sqlite_master where type = 'view'")]
-            shown |= {f"view {name}": _plain_rows(store, name, names) for name in found}
+            shown |= {f"view {name}": _plain_rows(store, name, names, past) for name in found}
         return shown
 
 
@@ -136,11 +137,9 @@ def differences(one: Picture, other: Picture) -> str:
         for ours, theirs in zip(only_left, only_right, strict=False):
             pairs = [f"{a} | {b}" for a, b in zip(ours, theirs, strict=False) if a != b]
             lines.append(f"{name} {ours[0]}: " + "; ".join(pairs))
-        rest = len(only_right) if len(only_left) < len(only_right) else len(only_left)
-        for row in only_left[min(len(only_left), len(only_right)) : rest]:
-            lines.append(f"{name} only first: {' '.join(map(str, row))}")
-        for row in only_right[min(len(only_left), len(only_right)) : rest]:
-            lines.append(f"{name} only second: {' '.join(map(str, row))}")
+        both = min(len(only_left), len(only_right))
+        lines += [f"{name} only first: {' '.join(map(str, row))}" for row in only_left[both:]]
+        lines += [f"{name} only second: {' '.join(map(str, row))}" for row in only_right[both:]]
     return "\n".join(lines[:40])
 
 
@@ -186,9 +185,7 @@ class _Names:
 
     def __init__(self, store: sqlite3.Connection, base: str) -> None:
         self.base = base
-        self.transcripts = {
-            row[0]: self.path(row[1]) for row in store.execute("select id, path from transcripts")
-        }
+        self.transcripts = {row[0]: self.path(row[1]) for row in store.execute("select id, path from transcripts")}
         self.sessions = dict(store.execute("select id, session_id from sessions"))
         self.projects = {row[0]: self.path(row[1]) for row in store.execute("select id, path from projects")}
         self.retained = {
@@ -257,22 +254,17 @@ def _rows(store: sqlite3.Connection, table: str, names: _Names, past: bool) -> l
     listed = ", ".join(f'"{column}"' for column in kept)
     rows = store.execute(f'select {listed} from "{table}"')
     return _sorted(
-        tuple(f"{column}={name(value)!r}" for (column, name), value in zip(namers, row, strict=True))
-        for row in rows
+        tuple(f"{column}={name(value)!r}" for (column, name), value in zip(namers, row, strict=True)) for row in rows
     )
 
 
-def _plain_rows(store: sqlite3.Connection, view: str, names: _Names) -> list[tuple[Any, ...]]:
-    """A view's rows; of its surrogate keys only that of the thread has a natural name."""
+def _plain_rows(store: sqlite3.Connection, view: str, names: _Names, past: bool) -> list[tuple[Any, ...]]:
+    """A view's rows, apart from surrogate keys, which they call so, and from what prices make of the facts."""
     cursor = store.execute(f'select * from "{view}"')
     columns = [column[0] for column in cursor.description]
-    namers = [names.thread if column == "thread_key" else names.path for column in columns]
-    shown = [
-        place for place, column in enumerate(columns) if column == "thread_key" or not column.endswith("_key")
-    ]
-    return _sorted(
-        tuple(f"{columns[place]}={namers[place](row[place])!r}" for place in shown) for row in cursor
-    )
+    left_out = _KEYS_AND_PRICES if past else _KEYS_PRICES_AND_PAST
+    shown = [(place, column) for place, column in enumerate(columns) if not left_out.search(column)]
+    return _sorted(tuple(f"{column}={names.path(row[place])!r}" for place, column in shown) for row in cursor)
 
 
 def _sorted(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:

@@ -13,6 +13,4 @@ DEEPER = 25
 def examples(count: int) -> settings:
     """Settings for `count` examples, 25 times as many when deep. A slow machine is no failure."""
     slow = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture)
-    return settings(
-        max_examples=count * (DEEPER if IS_DEEP else 1), deadline=None, suppress_health_check=slow
-    )
+    return settings(max_examples=count * (DEEPER if IS_DEEP else 1), deadline=None, suppress_health_check=slow)

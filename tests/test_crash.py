@@ -75,7 +75,7 @@ def db(folder: ClaudeFolder) -> Iterator[Path]:
     shutil.rmtree(home, ignore_errors=True)
 
 
-# Forks a run that has imported all it needs, kills it after the given part of a whole run's time, and says how it ended.
+# Forks a run that has imported all it needs, kills it after part of a whole run's time, and says how it ended.
 KILLER = """
 import os, signal, sys, time
 from crusts_index.__main__ import main

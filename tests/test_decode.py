@@ -87,9 +87,7 @@ def test_a_record_quoted_in_a_damaged_one_is_none(folder: ClaudeFolder, t: Trans
 
 
 @pytest.mark.parametrize("keeps", ["brace", "nothing"])
-def test_a_nested_object_of_a_cut_record_is_no_record(
-    folder: ClaudeFolder, t: Transcript, keeps: str
-) -> None:
+def test_a_nested_object_of_a_cut_record_is_no_record(folder: ClaudeFolder, t: Transcript, keeps: str) -> None:
     """A message with a type and ids inside a record that lost its beginning or end is not a record."""
     inner = {"type": "user", "message": {"role": "user", "content": "nested"}, "uuid": "u", "timestamp": "t"}
     nested = dumps({"data": {"message": inner, "type": "agent_progress"}, "toolUseID": "x", "type": "progress"})
@@ -153,7 +151,7 @@ def test_odd_bytes_in_a_text(folder: ClaudeFolder, t: Transcript, written: bytes
 
 @pytest.mark.parametrize(
     ("before", "behind"),
-    [(b"\xef\xbb\xbf", b""), (b"\x00" * 9, b""), (b"  ", b"\t "), (b"", b"\r"), (b"\n\n \r\n", b""), (b"", b"\x00\x00")],
+    [(b"\xef\xbb\xbf", b""), (b"\x00" * 9, b""), (b"  ", b"\t "), (b"", b"\r"), (b"\n \r\n", b""), (b"", b"\x00\x00")],
 )
 def test_bytes_around_a_record(folder: ClaudeFolder, t: Transcript, before: bytes, behind: bytes) -> None:
     """A BOM, runs of NULs, blanks and CR around a record: stripped, the record's own span kept, no problem."""
@@ -248,9 +246,7 @@ def test_odd_fields_cost_that_field(folder: ClaudeFolder, t: Transcript, field: 
 
 @pytest.mark.parametrize("value", [None, 1, True, "", "x", [], [1, None, "bare"], {}, {"a": 1}])
 @pytest.mark.parametrize("field", ["content", "usage", "id", "model", "stop_reason", "role"])
-def test_odd_parts_of_a_message_cost_that_part(
-    folder: ClaudeFolder, t: Transcript, field: str, value: Any
-) -> None:
+def test_odd_parts_of_a_message_cost_that_part(folder: ClaudeFolder, t: Transcript, field: str, value: Any) -> None:
     """An odd message field costs that field; the call and the text stay where they are not it."""
     t.response("one", context=10)
     record: Json = json.loads(t.pieces.pop())
@@ -267,9 +263,7 @@ def test_odd_parts_of_a_message_cost_that_part(
 
 @pytest.mark.parametrize("value", [None, 1, True, "", [], [1, None, "bare"], {}, {"a": 1}])
 @pytest.mark.parametrize("field", ["type", "id", "name", "input", "tool_use_id", "content", "is_error", "text"])
-def test_odd_parts_of_a_block_cost_that_part(
-    folder: ClaudeFolder, t: Transcript, field: str, value: Any
-) -> None:
+def test_odd_parts_of_a_block_cost_that_part(folder: ClaudeFolder, t: Transcript, field: str, value: Any) -> None:
     """Odd fields of a tool use and of its result end nothing and leave the rest of the record."""
     use: Json = {"type": "tool_use", "id": "toolu_a", "name": "Read", "input": {"file_path": "/a"}, field: value}
     t.response(use, context=10)

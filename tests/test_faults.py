@@ -1,4 +1,4 @@
-"""Disks that are full, folders that are closed, stores that are newer, noise or damaged: one line, exit 1, nothing lost."""
+"""Full disks, closed folders, stores that are newer, noise or damaged: one line, exit 1, nothing lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From records to rows: what one API call is (D1), who owns what (D2), threads (D3), times (D6), numbers (D7), branches (D10)."""
+"""From records to rows: API calls (D1), owners (D2), threads (D3), times (D6), numbers (D7), branches (D10)."""
 
 from __future__ import annotations
 
@@ -57,15 +57,13 @@ def test_usage_is_that_of_the_last_record_whole(folder: ClaudeFolder, t: Transcr
     assert (0, None) == one(db, "select cache_write_1h_tokens, speed from api_calls")
 
 
-def test_a_call_stands_where_its_first_line_stands_and_ends_with_its_last(
-    folder: ClaudeFolder, t: Transcript
-) -> None:
+def test_a_call_stands_where_its_first_line_stands_and_ends_with_its_last(folder: ClaudeFolder, t: Transcript) -> None:
     """Between the two lines of one call another call begins: order by first line, time of the last line."""
     assistant(t, usage(1), "req_a", "msg_a")
     assistant(t, usage(2), "req_b", "msg_b")
     assistant(t, usage(1, output=99), "req_a", "msg_a")
     db = read(folder, t)
-    rows = "select r.request_id, r.ordinal, c.time_ms - r.first_ms from responses r join api_calls c on c.id = r.call_id"
+    rows = "select request_id, ordinal, time_ms - first_ms from responses r join api_calls c on c.id = r.call_id"
     assert [("req_a", 1, 2000), ("req_b", 2, 0)] == ask(db, f"{rows} order by r.id")
 
 
@@ -170,9 +168,7 @@ def test_cache_write_is_the_larger_figure(
     ],
 )
 @pytest.mark.parametrize("field", ["input_tokens", "cache_read_input_tokens", "output_tokens"])
-def test_odd_counts(
-    folder: ClaudeFolder, t: Transcript, field: str, logged: Any, kept: int, is_problem: bool
-) -> None:
+def test_odd_counts(folder: ClaudeFolder, t: Transcript, field: str, logged: Any, kept: int, is_problem: bool) -> None:
     """Null and missing are 0, floats are cut; negative, too large and no number: 0 and a problem row."""
     counts = {"input_tokens": 11, "cache_read_input_tokens": 12, "output_tokens": 13, field: logged}
     assistant(t, {key: value for key, value in counts.items() if value is not OMIT}, "req_a")
@@ -200,9 +196,7 @@ def test_an_advisor_is_a_call_of_its_own_model(folder: ClaudeFolder, t: Transcri
     """An `advisor_message` iteration is billed to its own model and in no curve; others add nothing."""
     advisor = {"type": "advisor_message", "model": "claude-fable-5", **usage(500, 0, 0, 50)}
     again = {"type": "message", "model": "claude-opus-4-8", **usage(5, 0, 100, 7)}
-    t.response(
-        "a", "b", usage=usage(5, 0, 100, 7, iterations=[again, advisor, {"type": "new_kind", **usage(9)}])
-    )
+    t.response("a", "b", usage=usage(5, 0, 100, 7, iterations=[again, advisor, {"type": "new_kind", **usage(9)}]))
     db = read(folder, t)
     rows = "select model, input_tokens, output_tokens, is_advisor from api_calls order by is_advisor"
     assert [("claude-opus-4-8", 5, 7, 0), ("claude-fable-5", 500, 50, 1)] == ask(db, rows)
@@ -212,9 +206,7 @@ def test_an_advisor_is_a_call_of_its_own_model(folder: ClaudeFolder, t: Transcri
 
 
 @pytest.mark.parametrize("first", ["progress", "file"])
-def test_a_nested_usage_counts_only_without_the_subagents_file(
-    folder: ClaudeFolder, t: Transcript, first: str
-) -> None:
+def test_a_nested_usage_counts_only_without_the_subagents_file(folder: ClaudeFolder, t: Transcript, first: str) -> None:
     """Progress records repeat a subagent's calls: they count until the subagent's own file is there."""
     agent = folder.subagent(agent="a1b2c3d")
     agent.prompt("look")
@@ -267,9 +259,7 @@ def test_what_a_tool_result_says_of_usage_is_never_added(folder: ClaudeFolder, t
         "totalTokens": 9_999,
         "usage": usage(9_000, 0, 0, 999),
     }
-    t.call(
-        "Task", {"prompt": "look", "subagent_type": "Explore"}, "found", tool_use_result=done, usage=usage(1)
-    )
+    t.call("Task", {"prompt": "look", "subagent_type": "Explore"}, "found", tool_use_result=done, usage=usage(1))
     db = read(folder, t)
     assert [(1, 0, 0, 20)] == ask(db, CALLS)
     assert ("Explore", "a1b2c3d") == one(db, "select agent_type, agent_id from tool_uses")
@@ -281,9 +271,7 @@ def test_cost_state_is_kept_and_the_last_wins(folder: ClaudeFolder, t: Transcrip
     t.meta("cost-state", totalCostUSD=2.5)
     db = read(folder, t)
     assert [] == ask(db, CALLS)
-    assert {"totalCostUSD": 2.5} == json.loads(
-        one(db, "select value from meta_records where key = 'cost-state'")
-    )
+    assert {"totalCostUSD": 2.5} == json.loads(one(db, "select value from meta_records where key = 'cost-state'"))
 
 
 # ---------------------------------------------------------------- D2: who owns what
@@ -335,9 +323,7 @@ def test_the_main_thread_owns_before_a_subagent(folder: ClaudeFolder, t: Transcr
 
 
 @pytest.mark.parametrize("backwards", [False, True])
-def test_the_record_of_its_transcripts_session_owns(
-    folder: ClaudeFolder, t: Transcript, backwards: bool
-) -> None:
+def test_the_record_of_its_transcripts_session_owns(folder: ClaudeFolder, t: Transcript, backwards: bool) -> None:
     """Rank 4: a resumed copy keeps the old session id, so the old session's own transcript owns."""
     resumed = folder.main("00000000-0000-4000-8000-000000000001")
     t.read("/a.py", context=100)
@@ -390,9 +376,7 @@ def test_a_uuid_twice_in_one_transcript_counts_once(folder: ClaudeFolder, t: Tra
     t.response("two", usage=usage(1))
     t.pieces += [t.pieces[0], t.pieces[1]]
     db = read(folder, t)
-    assert [(0, 1), (0, 2), (1, None), (1, None)] == ask(
-        db, "select is_duplicate, message from records order by id"
-    )
+    assert [(0, 1), (0, 2), (1, None), (1, None)] == ask(db, "select is_duplicate, message from records order by id")
     assert (2, 1) == one(db, "select (select count(*) from blocks), (select count(*) from responses)")
 
 
@@ -439,7 +423,7 @@ def test_the_session_of_a_subagent_file(folder: ClaudeFolder) -> None:
     deep.prompt("one", sessionId=OTHER)
     old.prompt("one")
     db = read(folder, deep, old)
-    rows = """select t.stem, s.session_id, t.kind from transcripts t join sessions s on s.id = t.session_id order by 1"""
+    rows = "select t.stem, s.session_id, t.kind from transcripts t join sessions s on s.id = t.session_id order by 1"
     assert [("agent-a1b2c3d", deep.session, "subagent"), ("agent-old", OTHER, "subagent")] == ask(db, rows)
 
 
@@ -452,15 +436,11 @@ def test_threads_of_a_transcript(folder: ClaudeFolder, t: Transcript) -> None:
         side.response("found", context=100)
     t.response("two", context=200)
     db = read(folder, t)
-    assert [(0, "main"), (1, "sidechain"), (2, "sidechain")] == ask(
-        db, "select id & 1048575, kind from threads"
-    )
+    assert [(0, "main"), (1, "sidechain"), (2, "sidechain")] == ask(db, "select id & 1048575, kind from threads")
     assert [(0, 1), (1, 1), (1, 2), (2, 1), (2, 2), (0, 2)] == ask(
         db, "select thread_id & 1048575, message from records order by id"
     )
-    assert [(0, 1), (1, 1), (2, 1)] == ask(
-        db, "select thread_id & 1048575, ordinal from responses order by thread_id"
-    )
+    assert [(0, 1), (1, 1), (2, 1)] == ask(db, "select thread_id & 1048575, ordinal from responses order by thread_id")
 
 
 def test_interleaved_sidechains_stay_apart(folder: ClaudeFolder, t: Transcript) -> None:
@@ -537,16 +517,12 @@ def test_of_copies_the_one_with_the_latest_message_is_shown(
         ("0001-01-01T00:00:00Z", None),
     ],
 )
-def test_times_are_utc_milliseconds(
-    folder: ClaudeFolder, t: Transcript, logged: Any, wanted: str | None
-) -> None:
+def test_times_are_utc_milliseconds(folder: ClaudeFolder, t: Transcript, logged: Any, wanted: str | None) -> None:
     """One form for all; a record without a valid one takes the time of the record before it and is a problem."""
     t.prompt("before", timestamp="2026-10-05T08:00:00.000Z")
     t.prompt("odd", timestamp=logged)
     db = read(folder, t)
-    got = ask(
-        db, "select strftime('%Y-%m-%dT%H:%M:%f', time_ms / 1000.0, 'unixepoch') from records order by id"
-    )
+    got = ask(db, "select strftime('%Y-%m-%dT%H:%M:%f', time_ms / 1000.0, 'unixepoch') from records order by id")
     assert (wanted or "2026-10-05T08:00:00.000",) == got[1]
     assert (0 if wanted else 1) == one(db, "select count(*) from problems")
 
@@ -585,9 +561,7 @@ def test_a_response_is_one_message_numbered_at_its_first_line(folder: ClaudeFold
     assert [1, 2, 2, 3, 2, 4] == numbers(read(folder, t))
 
 
-def test_lines_of_a_response_meet_by_message_id_else_by_request_id(
-    folder: ClaudeFolder, t: Transcript
-) -> None:
+def test_lines_of_a_response_meet_by_message_id_else_by_request_id(folder: ClaudeFolder, t: Transcript) -> None:
     """Equal `message.id`, else equal `requestId`, else the record itself."""
     assistant(t, usage(1), "req_a", "msg_a")
     assistant(t, usage(1), "req_b", "msg_a")
@@ -668,9 +642,7 @@ def test_attachments_are_messages_by_what_they_render_to(
     assert ([] if text is None else [(text, len(text))]) == ask(
         db, "select x.text, b.chars from blocks b join texts x on x.block_id = b.id"
     )
-    assert (kind, kind) == one(
-        db, "select a.type, r.subtype from attachments a join records r on r.id = a.record_id"
-    )
+    assert (kind, kind) == one(db, "select a.type, r.subtype from attachments a join records r on r.id = a.record_id")
 
 
 def test_what_was_rendered_stands_for_an_attachment(folder: ClaudeFolder, t: Transcript) -> None:
@@ -800,9 +772,7 @@ def test_the_leaf_of_a_last_prompt_is_kept(folder: ClaudeFolder, t: Transcript) 
     leaf = t.prompt("one")
     t.meta("last-prompt", lastPrompt="one", leafUuid=leaf)
     db = read(folder, t)
-    assert bytes.fromhex(leaf.replace("-", "")) == one(
-        db, "select parent_uuid from records where type = 'last-prompt'"
-    )
+    assert bytes.fromhex(leaf.replace("-", "")) == one(db, "select parent_uuid from records where type = 'last-prompt'")
     assert "one" == one(db, "select value from meta_records where key = 'last-prompt'")
 
 
@@ -939,6 +909,4 @@ def test_a_reread_across_runs_and_a_late_result(folder: ClaudeFolder, t: Transcr
     db = read(folder, t)
     assert [(4, 1), (4, 1)] == ask(db, "select result_chars, result_tokens from tool_uses")
     (first, second) = [row[0] for row in ask(db, "select id from tool_uses order by id")]
-    assert [(second, first)] == ask(
-        db, "select id, prior_read_id from tool_uses where prior_read_id is not null"
-    )
+    assert [(second, first)] == ask(db, "select id, prior_read_id from tool_uses where prior_read_id is not null")

@@ -1,4 +1,4 @@
-"""What becomes of transcripts that vanish, return, move, shrink or change, and of folders that cannot be read (D3, D4)."""
+"""Transcripts that vanish, return, move, shrink or change, and folders that cannot be read (D3, D4)."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def clean(folder: ClaudeFolder) -> dict[str, Any]:
     return picture(db)
 
 
-# ---------------------------------------------------------------- gone and returned
+# ---------------------------------------------------------------- vanished, and back
 
 
 def test_a_transcript_that_vanished_is_marked_and_kept(folder: ClaudeFolder, t: Transcript) -> None:

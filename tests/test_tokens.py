@@ -99,9 +99,7 @@ def test_a_tool_use_counts_its_raw_input_name_and_id(folder: ClaudeFolder, t: Tr
         ([], 0, 0),
     ],
 )
-def test_the_size_of_a_result(
-    folder: ClaudeFolder, t: Transcript, content: Any, chars: int, tokens: int
-) -> None:
+def test_the_size_of_a_result(folder: ClaudeFolder, t: Transcript, content: Any, chars: int, tokens: int) -> None:
     """X-size: ceil(sum of characters of the text parts / 4) + 1,500 an image; a tool reference is 0."""
     t.call("Bash", {"command": "x"}, content, context=10)
     assert (chars, tokens) == one(read(folder, t), "select result_chars, result_tokens from tool_uses")
