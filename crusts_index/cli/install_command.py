@@ -1,0 +1,52 @@
+"""`crusts install-command`: the `/crusts` slash command of Claude Code."""
+
+import os
+from typing import Annotated
+
+import typer
+
+from crusts_index.claude import roots, slash_command
+from crusts_index.claude.files import FileChanged
+from crusts_index.cli import options, show
+from crusts_index.errors import CrustsError
+from crusts_index.render import console
+from crusts_index.store.settings import Settings
+
+Project = Annotated[
+    bool, typer.Option("--project", help="Into .claude of this folder, for all who work in the project.")
+]
+Remove = Annotated[bool, typer.Option("--remove", help="Take it away again.")]
+
+
+def install_command(context: typer.Context, project: Project = False, remove: Remove = False) -> None:
+    """Write the /crusts command, which tells inside a session what fills its window and what to do.
+
+    It goes into Claude Code's config folder, or with --project into this folder. What stood there is copied first.
+    """
+    settings = options.settings(context)
+    folder = os.path.join(os.getcwd(), ".claude") if project else _config_dir(settings)
+    backups = os.path.join(settings.home, "backups")
+    act = slash_command.uninstall if remove else slash_command.install
+    try:
+        done = act(folder, backups)
+    except FileChanged as error:
+        raise CrustsError(f"{error}: something else has just written to it; run this again") from error
+    if settings.json:
+        show.document({"path": done.path, "changed": done.changed, "backup": done.backup})
+        return
+    if not done.changed:
+        console.put(f"There is none at {done.path}." if remove else f"Already there: {done.path}")
+        return
+    console.put(f"Removed {done.path}" if remove else f"Wrote {done.path}: type /crusts in Claude Code.")
+    if done.backup:
+        console.put(f"What stood there is kept in {done.backup}")
+
+
+def _config_dir(settings: Settings) -> str:
+    """The config folder of the first root that was named, else the one that Claude Code uses."""
+    if settings.roots_named:
+        first = roots.find_roots(settings.roots[:1], os.environ)[0]
+        if first.config_dir is None:
+            raise CrustsError(f"{first.projects_dir} has no config folder: name one with --path")
+        return first.config_dir
+    return roots.config_dir(os.environ)
