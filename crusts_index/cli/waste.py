@@ -79,7 +79,7 @@ def waste(
     page = analysis.Page(console.table_width(), colour=console.use_colour(sys.stdout, no_color=settings.no_color))
     findings.waste_text(page, facts, window, items, everything=settings.verbose)
     findings.consumers_text(page, consumers)
-    findings.files_text(page, files)
+    findings.files_text(page, files, facts.session.project)
     findings.advice_text(page, found.advice, consumers=False)
     findings.note_text(page)
     console.put(page.text())

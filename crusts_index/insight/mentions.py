@@ -20,18 +20,18 @@ class Mentions:
         pieces: list[str] = []
         length = 0
         self.is_known = False
-        self._start: dict[int, int] = {}
+        self._start: dict[int, tuple[int, int]] = {}
         self._paths: dict[str, list[tuple[int, str]]] = {}
-        for block in facts.blocks:
+        for place, block in enumerate(facts.blocks):
             if not block.in_window:
                 continue
-            self._start[block.id] = length
+            self._start[block.id] = place, length
             said: str | None = None
             if block.kind == "tool_use" and block.tool_use_row in uses:
                 use = uses[block.tool_use_row]
                 said = use.command
                 if use.path:
-                    self._paths.setdefault(base_name(use.path), []).append((length, use.path))
+                    self._paths.setdefault(base_name(use.path), []).append((place, use.path))
             elif _is_spoken(block):
                 said = texts.get(block.id)
                 self.is_known = self.is_known or said is not None
@@ -42,11 +42,11 @@ class Mentions:
 
     def has(self, path: str, after: Block) -> bool:
         """Whether anything behind the block speaks of the file: its bare name in words, the file itself in a path."""
-        start = self._start.get(after.id, 0)
+        start, at = self._start.get(after.id, (0, 0))
         name = base_name(path)
-        if any(place >= start and _is_same(path, other) for place, other in self._paths.get(name, ())):
+        if any(place > start and _is_same(path, other) for place, other in self._paths.get(name, ())):
             return True
-        text, at = self._text, start
+        text = self._text
         while name:
             at = text.find(name, at)
             if at < 0:

@@ -116,7 +116,7 @@ def _denied(noise: list[Noise], target: Target) -> list[Fix]:
             "",
             "permissions-deny",
             "Deny reading what is installed or built",
-            f"{_told([rules[rule] for rule in missing])}; a deny rule holds, the model is told why",
+            f"{_told([rules[rule] for rule in missing])}; unlike a wish, a deny rule is enforced",
             sum(rules[rule].tokens for rule in missing),
             "\n".join(missing),
             f"{target.folder}/.claude/settings.json" if target.folder else None,

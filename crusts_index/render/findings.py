@@ -42,8 +42,8 @@ def waste_text(page: Page, facts: Facts, window: Window, items: Sequence[WasteIt
     _excused(page, [item for item in items if item.excuse is not None])
 
 
-def files_text(page: Page, files: Sequence[FileUse]) -> None:
-    """The files that take most of the window."""
+def files_text(page: Page, files: Sequence[FileUse], project: str) -> None:
+    """The files that take most of the window, by their paths within the project."""
     if not files:
         return
     page.head("Files read")
@@ -52,7 +52,7 @@ def files_text(page: Page, files: Sequence[FileUse]) -> None:
     page.rows(
         ("tokens", "of it waste", "reads", "edits", "file"),
         [
-            (one.tokens, one.wasted_tokens, one.reads, one.edits, one.path if room is None else _path(one.path, room))
+            (one.tokens, one.wasted_tokens, one.reads, one.edits, _path(one.path, project, room))
             for one in shown
         ],
     )
@@ -134,5 +134,6 @@ def _findings(count: int) -> str:
     return "1 finding" if count == 1 else f"{count:,} findings"
 
 
-def _path(path: str, room: int) -> str:
-    return text.shorten_path(path, room)
+def _path(path: str, project: str, room: int | None) -> str:
+    inside = path.removeprefix(project.rstrip("/") + "/")
+    return inside if room is None else text.shorten_path(inside, room)

@@ -8,6 +8,7 @@ from crusts_index.render import text
 from crusts_index.render.analysis import Page, wrap
 
 _LINES_SHOWN = 5
+_ANY_WIDTH = 10_000
 _LEAST_SHARE = 0.1
 
 
@@ -23,18 +24,19 @@ def optimization_text(page: Page, facts: Facts, found: Optimization, share: floa
     count = "1 fix" if len(found.fixes) == 1 else f"{len(found.fixes)} fixes"
     page.say(f"{count}, together worth about {found.total:,} tokens{of_limit} (estimated).")
     if folder is not None:
-        page.say(f"Project: {text.clean(folder)}")
+        page.say(f"Project: {text.shorten_path(folder, (page.width or _ANY_WIDTH) - 9)}")
     for fix in found.fixes:
         page.head(f"{fix.id}  {fix.title}" + (f", about {fix.savings:,} tokens" if fix.savings else ""))
         _say(page, f"{fix.kind}: {text.clean(fix.description)}")
         if fix.target:
-            _say(page, f"adds to {text.clean(fix.target)}:")
+            _say(page, f"adds to {text.clean(fix.target.removeprefix(f'{folder}/'))} of the project:")
         lines = fix.action.split("\n")
         for line in lines[:_LINES_SHOWN]:
             # Not wrapped, as it is to be copied.
             page.lines.append(f"    {text.clean(line)}" if line else "")
         if len(lines) > _LINES_SHOWN:
-            _say(page, f"  + {len(lines) - _LINES_SHOWN} more lines")
+            rest = len(lines) - _LINES_SHOWN
+            _say(page, f"  + {rest} more {'line' if rest == 1 else 'lines'}")
     if any(fix.is_applicable for fix in found.fixes):
         page.say()
         page.say("--apply writes these, asking for each; the old files are kept.")
