@@ -1,0 +1,59 @@
+"""`crusts completion`: scripts that complete commands, options, their values and session ids in a shell."""
+
+import os
+from typing import Annotated
+
+import typer
+
+from crusts_index.cli import options
+from crusts_index.errors import CrustsError, WrongUsage
+from crusts_index.render import console
+
+SHELLS = ("bash", "zsh", "fish", "pwsh")
+_SAME = {"powershell": "pwsh"}
+_IDS = "ids"
+MOST_IDS = 500
+"""Session ids offered, the last active first."""
+
+Shell = Annotated[str, typer.Argument(metavar="|".join(SHELLS), help="The shell that is to complete.")]
+
+
+def completion(context: typer.Context, shell: Shell) -> None:
+    """Print a completion script for a shell: commands, options, their values, and session ids.
+
+    bash: put `source <(crusts completion bash)` into ~/.bashrc. zsh: the same with `zsh` into ~/.zshrc, behind
+    compinit. fish: `crusts completion fish > ~/.config/fish/completions/crusts.fish`. PowerShell:
+    `crusts completion pwsh | Out-String | Invoke-Expression` in $PROFILE.
+    """
+    name = _SAME.get(shell, shell)
+    if name == _IDS:
+        _put_ids(context)
+        return
+    if name not in SHELLS:
+        raise WrongUsage(f"no completion for {shell!r}: say {', '.join(SHELLS[:-1])} or {SHELLS[-1]}")
+    from crusts_index.cli.app import build
+    from crusts_index.cli.words import read_words
+    from crusts_index.render.completion import SCRIPTS
+
+    console.put(SCRIPTS[name](read_words(build())))
+
+
+def _put_ids(context: typer.Context) -> None:
+    """Session ids, one a line, for the scripts; nothing at all where something is wrong: it runs on each Tab."""
+    from crusts_index.store import query
+    from crusts_index.store.open import open_store
+
+    try:
+        settings = options.settings(context)
+        if not os.path.exists(settings.db):
+            return
+        store = open_store(settings.db, timeout=0.2)
+        try:
+            rows = query.run(store, "completion", project=settings.project, limit=MOST_IDS).rows
+        finally:
+            store.close()
+    except CrustsError:
+        return
+    for (session,) in rows:
+        if session.replace("-", "").isalnum():  # a name with anything else in it is nothing for a shell
+            console.put(session)
