@@ -83,6 +83,7 @@ class After:
         later = [block for block in facts.blocks if block.on_path and order.key(block.record_id) >= start]
         inside = [block for block in later if end is None or order.key(block.record_id) < end]
         place = next((i for i, block in enumerate(inside) if block.call_id is not None), len(inside))
+        opening = order.key(inside[place].record_id) if place < len(inside) else end
         self._attached = {one.record_id: one for one in facts.attachments}
         summary = [block for block in inside if block.record_id == compaction.summary_record_id]
         self.summary = Summary(_text(facts, summary))
@@ -91,33 +92,41 @@ class After:
         self._loaded: dict[int, set[str]] = {}
         for load in facts.loads:
             self._loaded.setdefault(load.record_id, set()).add(load.name)
-        self.files = self._files(inside[:place])
+        seen = {block.record_id: block.message for block in inside}
+        off_path = {block.record_id for block in facts.blocks if not block.on_path}
+        brought = [
+            (one, seen.get(one.record_id))
+            for one in facts.attachments
+            if order.key(one.record_id) > start
+            and (end is None or order.key(one.record_id) < end)
+            and one.record_id not in off_path
+        ]
+        opened = [pair for pair in brought if opening is None or order.key(pair[0].record_id) < opening]
+        self.files = self._files(opened)
+        self._again: dict[tuple[str, str | None, str | None], int | None] = {}
+        for one, message in brought:
+            self._again.setdefault(_mark(one), message)
         self._instructions(facts, inside)
         self._reads: dict[tuple[object, ...], Again | ToolUse] = {}
         self._inputs: dict[int, ToolUse] = {}
         self._gather(facts, later, {block.record_id for block in inside[:place]}, start)
-        attachments = any(block.kind == "attachment" for block in inside[:place])
-        self.has_fields = bool(compaction.preserved) or attachments
+        self.has_fields = bool(compaction.preserved) or bool(opened)
 
-    def _files(self, opening: list[Block]) -> dict[str, tuple[str, int]]:
+    def _files(self, opened: list[tuple[Attachment, int | None]]) -> dict[str, tuple[str, int | None]]:
         """Files that came back before the first call: their path, the kind of attachment and its message."""
-        found: dict[str, tuple[str, int]] = {}
-        for block in opening:
-            one = self._attached.get(block.record_id)
-            if one is None or one.type not in FILE_ATTACHMENTS or not one.name:
+        found: dict[str, tuple[str, int | None]] = {}
+        for one, message in opened:
+            if one.type not in FILE_ATTACHMENTS or not one.name:
                 continue
             if found.get(one.name, (REFERENCE, 0))[0] == REFERENCE:
-                found[one.name] = one.type, block.message
+                found[one.name] = one.type, message
         return found
 
     def _instructions(self, facts: Facts, inside: list[Block]) -> None:
-        self._again: dict[tuple[str, str | None, str | None], int] = {}
         self._said: dict[str, int] = {}
         for block in inside:
-            one = self._attached.get(block.record_id)
-            if one is not None:
-                self._again.setdefault(_mark(one), block.message)
-            elif block.category in ("system", "state") and block.kind == "text" and not block.is_summary:
+            is_text = block.kind == "text" and block.category in ("system", "state")
+            if is_text and not block.is_summary:
                 self._said.setdefault((facts.text(block.id) or "").strip(), block.message)
 
     def _gather(self, facts: Facts, later: list[Block], opening: set[int], start: tuple[int, int]) -> None:
@@ -167,23 +176,19 @@ class After:
                 return None
             only = " (a reference, without the content)" if found[0] == REFERENCE else ""
             return Evidence(REINJECTED, f"attachment {found[0]}{only}", found[1])
-        if item.kind != INSTRUCTION:
-            return None
-        kind, message = self._instruction_again(item)
-        return None if message is None else Evidence(REINJECTED, kind, message)
+        return self._instruction_again(item) if item.kind == INSTRUCTION else None
 
-    def _instruction_again(self, item: Item) -> tuple[str, int | None]:
+    def _instruction_again(self, item: Item) -> Evidence | None:
         one, block = item.attachment, item.blocks[0]
         if one is not None:
-            message = self._again.get(_mark(one))
-            if message is None and one.type.startswith("plan"):
-                message = next((at for mark, at in self._again.items() if mark[0].startswith("plan")), None)
-            return f"attachment {one.type}", message
-        if block.origin == "skill":
-            message = next((at for mark, at in self._again.items() if mark[0] == "invoked_skills"), None)
-            return "attachment invoked_skills", message
-        message = None if block.is_summary or not item.text else self._said.get(item.text)
-        return "the same text came again", message
+            marks = [_mark(one), *(mark for mark in self._again if _is_plan(one.type) and _is_plan(mark[0]))]
+        elif block.origin == "skill":
+            marks = [mark for mark in self._again if mark[0] == "invoked_skills"]
+        else:
+            message = None if block.is_summary or not item.text else self._said.get(item.text)
+            return None if message is None else Evidence(REINJECTED, "the same text came again", message)
+        found = next((mark for mark in marks if mark in self._again), None)
+        return None if found is None else Evidence(REINJECTED, f"attachment {found[0]}", self._again[found])
 
     def is_reference(self, item: Item) -> bool:
         """Whether of a file only a reference came back."""
@@ -285,6 +290,10 @@ def decisive(found: Iterable[Evidence]) -> list[Evidence]:
 
 def _range(use: ToolUse) -> tuple[object, ...]:
     return use.path, use.read_offset, use.read_limit
+
+
+def _is_plan(kind: str) -> bool:
+    return kind.startswith("plan")
 
 
 def _mark(one: Attachment) -> tuple[str, str | None, str | None]:
