@@ -323,17 +323,34 @@ def test_the_main_thread_owns_before_a_subagent(folder: ClaudeFolder, t: Transcr
 
 
 @pytest.mark.parametrize("backwards", [False, True])
-def test_the_record_of_its_transcripts_session_owns(folder: ClaudeFolder, t: Transcript, backwards: bool) -> None:
+@pytest.mark.parametrize("own", [1, 9])
+def test_the_record_of_its_transcripts_session_owns(
+    folder: ClaudeFolder, t: Transcript, backwards: bool, own: int
+) -> None:
     """Rank 4: a resumed copy keeps the old session id, so the old session's own transcript owns."""
     resumed = folder.main("00000000-0000-4000-8000-000000000001")
     t.read("/a.py", context=100)
     resumed.copy(t.lines())
-    resumed.prompt("go on")
+    for _ in range(own):
+        resumed.prompt("go on")
     db = in_either_order(folder, t, resumed, backwards=backwards)
     assert t.session == one(db, OWNER)
     assert t.session == one(
         db, "select t.stem from tool_uses u join transcripts t on t.id = u.transcript_id where u.owns"
     )
+
+
+@pytest.mark.parametrize("own", [1, 9])
+def test_compactions_have_owners_too(folder: ClaudeFolder, t: Transcript, own: int) -> None:
+    """A boundary in a resumed copy is the original's: one of the two counts, that of its own session."""
+    resumed = folder.main("00000000-0000-4000-8000-000000000001")
+    t.prompt("one")
+    t.boundary()
+    resumed.copy(t.lines())
+    for _ in range(own):
+        resumed.prompt("go on")
+    owners = "select session_id, is_owner from compactions_overview order by session_id"
+    assert [(resumed.session, 0), (t.session, 1)] == ask(read(folder, t, resumed), owners)
 
 
 @pytest.mark.parametrize("backwards", [False, True])
@@ -846,11 +863,6 @@ uses = st.tuples(
     st.integers(0, 2),
 )
 
-REREADS = """
-select use_record_id, id from tool_uses
-where prior_read_id is not null and (prior_edit_id is null or prior_edit_id < prior_read_id) order by id
-"""
-
 
 @examples(80)
 @given(st.lists(uses, max_size=25), st.booleans(), st.integers(1, 25))
@@ -878,8 +890,7 @@ def test_rereads_read_naively(sequence: list[Use], fails: bool, cut: int) -> Non
             logged.append((id, use))
         assert sides.pieces is main.pieces
         db = read(folder, main, threads[2])
-        ids = dict(ask(db, "select id, tool_use_id from tool_uses"))
-        assert naive_rereads(logged) == {ids[row[1]] for row in ask(db, REREADS)}
+        assert naive_rereads(logged) == {row[0] for row in ask(db, "select tool_use_id from rereads")}
 
 
 def naive_rereads(logged: list[tuple[str, Use]]) -> set[str]:
