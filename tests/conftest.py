@@ -37,6 +37,17 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     return compare
 
 
+class IndexedFolder(ClaudeFolder):
+    """Indexes to the end before each command: by itself a report gives up after two seconds."""
+
+    def crusts(self, *args: str, stdin: str | bytes = "", cwd: Path | None = None, **env: str) -> Outcome:
+        """Run the command, on a store that is up to date."""
+        if args[0] != "index":
+            done = super().crusts("index", cwd=cwd, **env)
+            assert done.code == 0, done.err
+        return super().crusts(*args, stdin=stdin, cwd=cwd, **env)
+
+
 class Demo:
     """The demo's folder and a store of it with prices that never change."""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.builders import START, ClaudeFolder
-from tests.conftest import Demo
+from tests.conftest import Demo, IndexedFolder
 
 KEYS = [
     *("session", "project", "title", "started", "last_active", "messages", "calls", "model", "version"),
@@ -25,7 +25,7 @@ def name(number: int) -> str:
 @pytest.fixture
 def three(tmp_path: Path) -> ClaudeFolder:
     """Three sessions a day apart, the first of them twice compacted."""
-    folder = ClaudeFolder(tmp_path)
+    folder = IndexedFolder(tmp_path)
     for number in (1, 2, 3):
         t = folder.main(name(number), f"/home/ada/p{number}", start=START + timedelta(days=number))
         t.prompt(f"do {number}\nthen stop")
@@ -64,7 +64,7 @@ def test_a_session_says_what_it_was(three: ClaudeFolder) -> None:
 
 def test_the_users_title_comes_first(tmp_path: Path) -> None:
     """A name given by the user stands before the program's own, and that before the first prompt."""
-    folder = ClaudeFolder(tmp_path)
+    folder = IndexedFolder(tmp_path)
     t = folder.main()
     t.prompt("fix the build")
     t.response("a", context=100)
@@ -81,7 +81,7 @@ def test_the_users_title_comes_first(tmp_path: Path) -> None:
 
 def test_a_table_shows_25_and_how_many_more(tmp_path: Path) -> None:
     """The table ends after 25 rows or --limit, and says how many it left out; JSON has all."""
-    folder = ClaudeFolder(tmp_path)
+    folder = IndexedFolder(tmp_path)
     for number in range(30):
         t = folder.main(name(number), start=START + timedelta(hours=number))
         t.response("a", context=100)
@@ -115,13 +115,13 @@ def test_what_the_demo_says(tmp_path: Path, golden: Callable[[str, str], None]) 
 
 def test_no_sessions(tmp_path: Path) -> None:
     """An empty store says what to do."""
-    done = ClaudeFolder(tmp_path).crusts("list")
+    done = IndexedFolder(tmp_path).crusts("list")
     assert (0, True) == (done.code, "crusts index" in done.out)
 
 
 def test_a_hostile_title_is_only_text(tmp_path: Path) -> None:
     """Escape sequences in a title do not reach the terminal, and a formula not the spreadsheet."""
-    folder = ClaudeFolder(tmp_path)
+    folder = IndexedFolder(tmp_path)
     t = folder.main()
     t.prompt("go")
     t.meta("custom-title", customTitle="=cmd()\x1b]0;owned\x07\x1b[2J")

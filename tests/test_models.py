@@ -12,7 +12,7 @@ from crusts_index.insight.model_history import model_history
 from crusts_index.store import query
 from crusts_index.store.open import open_store
 from tests.builders import SESSION, ClaudeFolder, usage
-from tests.conftest import Demo
+from tests.conftest import Demo, IndexedFolder
 
 OTHER = "5e551002-0000-4000-8000-000000000002"
 
@@ -20,7 +20,7 @@ OTHER = "5e551002-0000-4000-8000-000000000002"
 @pytest.fixture
 def switching(tmp_path: Path) -> ClaudeFolder:
     """A session that goes to another model and back, split responses and a synthetic line between."""
-    folder = ClaudeFolder(tmp_path)
+    folder = IndexedFolder(tmp_path)
     t = folder.main()
     t.prompt("go")  # message 1
     t.response("a", "b", usage=usage(input=10, read=100, write=20, output=5))  # 2
@@ -74,7 +74,7 @@ def test_the_query_and_the_insight_agree(switching: ClaudeFolder, demo: Demo) ->
 
 def test_a_session_by_prefix_place_or_none(tmp_path: Path) -> None:
     """Any unambiguous prefix; an ambiguous one is exit 1 with the candidates; --last N the Nth newest."""
-    folder = ClaudeFolder(tmp_path)
+    folder = IndexedFolder(tmp_path)
     for session, model in ((SESSION, "claude-opus-4-8"), (OTHER, "claude-sonnet-5")):
         t = folder.main(session)
         t.response("a", context=100, model=model)
@@ -90,7 +90,7 @@ def test_a_session_by_prefix_place_or_none(tmp_path: Path) -> None:
 
 def test_a_session_without_a_call_gets_a_notice(tmp_path: Path) -> None:
     """No segments: a sentence, and JSON with an unknown model."""
-    folder = ClaudeFolder(tmp_path)
+    folder = IndexedFolder(tmp_path)
     t = folder.main()
     t.prompt("hello?")
     t.write()

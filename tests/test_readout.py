@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from crusts_index.insight import readout
 from crusts_index.quick.readout import encode
 from tests.builders import ClaudeFolder, usage
-from tests.conftest import Demo
+from tests.conftest import Demo, IndexedFolder
 
 S1 = "5e551001-0000-4000-8000-000000000001"
 S2 = "5e551001-0000-4000-8000-000000000002"
@@ -57,7 +57,7 @@ def worked_example(folder: ClaudeFolder) -> None:
 @pytest.fixture
 def example(tmp_path: Path) -> ClaudeFolder:
     """The worked example's folder."""
-    folder = ClaudeFolder(tmp_path)
+    folder = IndexedFolder(tmp_path)
     worked_example(folder)
     assert folder.crusts("index").code == 0
     return folder
@@ -126,14 +126,14 @@ def test_the_quick_path_and_the_full_command_line_say_the_same(example: ClaudeFo
 
 def test_wrong_usage_is_told(tmp_path: Path) -> None:
     """Unknown options, senseless days and both --days and --since: exit 2."""
-    folder = ClaudeFolder(tmp_path)
+    folder = IndexedFolder(tmp_path)
     for args in (("--what",), ("--days", "0"), ("--days", "x"), ("--since", "x"), ("--days", "3", "--since", "7d")):
         assert 2 == folder.crusts("readout", *args).code, args
 
 
 def test_days_count_back_from_now(tmp_path: Path) -> None:
     """Thirty days unless --days says otherwise."""
-    folder = ClaudeFolder(tmp_path)
+    folder = IndexedFolder(tmp_path)
     for session, age in ((S1, 40), (S2, 10)):
         now = datetime.fromtimestamp(int(datetime.now(UTC).timestamp()) - age * 86_400, UTC)
         t = folder.main(session, start=now)
@@ -145,7 +145,7 @@ def test_days_count_back_from_now(tmp_path: Path) -> None:
 
 def test_an_empty_period(tmp_path: Path) -> None:
     """No calls: nothing is unknown but peaks and shares."""
-    told = ClaudeFolder(tmp_path).crusts("readout", "--full").json()
+    told = IndexedFolder(tmp_path).crusts("readout", "--full").json()
     assert ([], 0, None, [], []) == tuple(told[key] for key in ("sessions", "calls", "peak_p50", "tools", "findings"))
     assert (None, 0.0) == (told["cache"]["read_share"], told["cache"]["write_usd"])
 
@@ -162,7 +162,7 @@ def test_the_detail_goes_where_it_is_told(example: ClaudeFolder, tmp_path: Path)
 
 def test_rereads_need_the_earlier_read_in_the_period(tmp_path: Path) -> None:
     """A file read before the period and again in it was not read twice in it (D13)."""
-    folder = ClaudeFolder(tmp_path)
+    folder = IndexedFolder(tmp_path)
     t = folder.main(start=datetime(2026, 9, 30, 23, tzinfo=UTC))
     t.read("/a", "x" * 400, context=100)
     t.clock.now = datetime(2026, 10, 1, tzinfo=UTC)
@@ -174,7 +174,7 @@ def test_rereads_need_the_earlier_read_in_the_period(tmp_path: Path) -> None:
 
 def test_a_call_before_the_period_is_not_before_a_compaction(tmp_path: Path) -> None:
     """A boundary without sizes takes the calls around it, of those in the period (X-compact, D6)."""
-    folder = ClaudeFolder(tmp_path)
+    folder = IndexedFolder(tmp_path)
     t = folder.main(start=datetime(2026, 9, 30, 23, tzinfo=UTC))
     t.response("a", context=100)
     t.clock.now = datetime(2026, 10, 1, tzinfo=UTC)
@@ -190,7 +190,7 @@ def test_a_call_before_the_period_is_not_before_a_compaction(tmp_path: Path) -> 
 
 def test_a_fork_has_its_history_in_its_own_view_and_not_in_the_totals(tmp_path: Path) -> None:
     """Copied calls, compactions and re-reads are in the fork's curve and view, and counted once in all (D2)."""
-    folder = ClaudeFolder(tmp_path)
+    folder = IndexedFolder(tmp_path)
     t = folder.main(S1)
     t.read("/a", "x" * 400, context=1_000)
     t.read("/a", "x" * 400, context=2_000)
@@ -216,7 +216,7 @@ def test_a_fork_has_its_history_in_its_own_view_and_not_in_the_totals(tmp_path: 
 
 def test_unpriced_calls_stand_beside_what_the_cache_writes_cost(tmp_path: Path) -> None:
     """write_usd sums what is priced and is null where nothing is; never 0 for the unknown (D15)."""
-    folder = ClaudeFolder(tmp_path)
+    folder = IndexedFolder(tmp_path)
     t = folder.main(model="someones-own-model")
     t.response("a", usage=usage(write=1_000))
     t.write()

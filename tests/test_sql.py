@@ -10,8 +10,7 @@ import pytest
 
 from crusts_index.store import query
 from crusts_index.store.schema import metadata
-from tests.builders import ClaudeFolder
-from tests.conftest import Demo
+from tests.conftest import Demo, IndexedFolder
 
 
 def test_a_result_as_json_csv_and_table(demo: Demo) -> None:
@@ -117,7 +116,7 @@ def test_the_schema_documents_every_table_and_view(demo: Demo) -> None:
 
 def test_untrusted_text_in_a_table(tmp_path: Path) -> None:
     """What a transcript says reaches the terminal as text alone."""
-    folder = ClaudeFolder(tmp_path)
+    folder = IndexedFolder(tmp_path)
     t = folder.main()
     t.prompt("\x1b[31mred\x1b[0m\u202e")
     t.write()

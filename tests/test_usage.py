@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.builders import OMIT, ClaudeFolder, usage
-from tests.conftest import Demo
+from tests.conftest import Demo, IndexedFolder
 from tests.count import count
 
 SUMS = ("calls", "input", "cache_write", "cache_read", "output")
@@ -54,7 +54,7 @@ def test_an_independent_count_agrees(demo: Demo) -> None:
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="no corpus of real transcripts here")
 def test_an_independent_count_agrees_on_real_transcripts(tmp_path: Path) -> None:
     """The same over a folder of real transcripts, where there is one."""
-    folder = ClaudeFolder(tmp_path)
+    folder = IndexedFolder(tmp_path)
     assert folder.crusts("index", CLAUDE_CONFIG_DIR=str(CORPUS)).code == 0
     found = rows_by(folder, "model", CLAUDE_CONFIG_DIR=str(CORPUS))
     assert count(CORPUS) == {model: {name: found[model][name] for name in SUMS} for model in found}
@@ -62,7 +62,7 @@ def test_an_independent_count_agrees_on_real_transcripts(tmp_path: Path) -> None
 
 def test_days_weeks_and_months_are_the_users(tmp_path: Path) -> None:
     """Calls fall on the user's day, on the Monday of its week and into its month; blocks start on full hours."""
-    folder = ClaudeFolder(tmp_path)
+    folder = IndexedFolder(tmp_path)
     late = folder.main(start=datetime(2026, 10, 31, 23, 30, tzinfo=UTC))  # a Saturday
     late.response("a", context=100)
     late.write()
@@ -78,7 +78,7 @@ def test_days_weeks_and_months_are_the_users(tmp_path: Path) -> None:
 
 def test_a_block_lasts_five_hours(tmp_path: Path) -> None:
     """A call 4:59 after the full hour is in the block, one 5:00 after it begins the next."""
-    folder = ClaudeFolder(tmp_path)
+    folder = IndexedFolder(tmp_path)
     for session, hour, minute in ((1, 9, 20), (2, 13, 59), (3, 14, 0)):
         start = datetime(2026, 10, 5, hour, minute, tzinfo=UTC)
         t = folder.main(f"5e551001-0000-4000-8000-00000000000{session}", start=start)
@@ -90,7 +90,7 @@ def test_a_block_lasts_five_hours(tmp_path: Path) -> None:
 
 def test_since_is_included_and_untils_day_too(tmp_path: Path) -> None:
     """--since takes calls at or after it, --until those before it, a bare date with its whole day."""
-    folder = ClaudeFolder(tmp_path)
+    folder = IndexedFolder(tmp_path)
     for session, day in ((1, 4), (2, 5), (3, 6)):
         start = datetime(2026, 10, day, tzinfo=UTC)
         t = folder.main(f"5e551001-0000-4000-8000-00000000000{session}", start=start)
@@ -103,7 +103,7 @@ def test_since_is_included_and_untils_day_too(tmp_path: Path) -> None:
 
 def test_a_call_without_a_price_has_no_cost(tmp_path: Path) -> None:
     """Its row's cost is null, never 0; the total sums what is priced, and says how many are not."""
-    folder = ClaudeFolder(tmp_path)
+    folder = IndexedFolder(tmp_path)
     t = folder.main()
     t.response("a", usage=usage(input=1_000_000, output=0))
     t.response("b", context=100, model="someones-own-model")
@@ -124,7 +124,7 @@ def test_a_call_without_a_price_has_no_cost(tmp_path: Path) -> None:
 
 def test_retained_calls_stay_in_the_bill(tmp_path: Path) -> None:
     """A transcript written anew without a call keeps that call in the total, flagged (D4)."""
-    folder = ClaudeFolder(tmp_path)
+    folder = IndexedFolder(tmp_path)
     t = folder.main()
     t.response("one", context=100)
     t.response("two", context=200)
@@ -140,7 +140,7 @@ def test_retained_calls_stay_in_the_bill(tmp_path: Path) -> None:
 
 def test_tools_by_use_result_and_what_was_carried(tmp_path: Path) -> None:
     """Carried tokens are the result's times the later calls of its epoch; servers are MCP servers only."""
-    folder = ClaudeFolder(tmp_path)
+    folder = IndexedFolder(tmp_path)
     t = folder.main()
     t.prompt("go")
     t.bash("make", "x" * 400, context=1_000)  # 100 tokens, carried by the next two calls
@@ -161,7 +161,7 @@ def test_tools_by_use_result_and_what_was_carried(tmp_path: Path) -> None:
 
 def test_agents_by_type(tmp_path: Path) -> None:
     """Calls of the main thread are `main`, those of a subagent its type, or null where none is logged."""
-    folder = ClaudeFolder(tmp_path)
+    folder = IndexedFolder(tmp_path)
     t = folder.main()
     t.response("a", context=100)
     t.write()
@@ -179,7 +179,7 @@ def test_agents_by_type(tmp_path: Path) -> None:
 
 def test_a_project_is_found_by_part_of_its_path(tmp_path: Path) -> None:
     """--project takes part of the path in any case; other projects' calls are left out, of tools too."""
-    folder = ClaudeFolder(tmp_path)
+    folder = IndexedFolder(tmp_path)
     for session, project in ((folder.main(), 100), (folder.main(OTHER, "/home/ada/Shop"), 200)):
         session.bash("ls", "x" * 40, context=project)
         session.write()
@@ -190,7 +190,7 @@ def test_a_project_is_found_by_part_of_its_path(tmp_path: Path) -> None:
 
 def test_nothing_in_the_period(tmp_path: Path) -> None:
     """No calls: no rows, a total of nothing that cost nothing, and a sentence for people."""
-    folder = ClaudeFolder(tmp_path)
+    folder = IndexedFolder(tmp_path)
     t = folder.main()
     t.response("a", context=100)
     t.write()
@@ -201,7 +201,7 @@ def test_nothing_in_the_period(tmp_path: Path) -> None:
 
 def test_a_call_without_ids_or_time_counts(tmp_path: Path) -> None:
     """Without a filter a call counts even if it has neither ids nor a time."""
-    folder = ClaudeFolder(tmp_path)
+    folder = IndexedFolder(tmp_path)
     t = folder.main()
     t.response("a", context=100, request=OMIT, message=OMIT, timestamp=OMIT)
     t.write()
@@ -219,7 +219,7 @@ def test_csv_has_the_keys_of_json(demo: Demo) -> None:
 
 def test_wrong_usage(tmp_path: Path) -> None:
     """An unknown --by and a senseless time are wrong usage: exit 2."""
-    folder = ClaudeFolder(tmp_path)
+    folder = IndexedFolder(tmp_path)
     assert folder.crusts("usage", "--by", "mood").code == 2
     done = folder.crusts("usage", "--since", "someday")
     assert (2, True) == (done.code, "--since" in done.err)
