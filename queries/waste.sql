@@ -3,7 +3,8 @@
 --   reread    a Read of the same path, offset and limit as before in its thread and on its branch, with no successful
 --             edit in between, unless there is an excuse: a compaction in between, a result that differs, or an
 --             earlier one that was an error, a stub or cut short (D13)
---   noise     a Read of what is installed, built or locked (node_modules/, dist/, build/, .next/, target/, .git/, locks)
+--   noise     a Read of what is installed, built or locked (node_modules/, dist/, build/, .next/, target/, .git/,
+--             lock files)
 --   repeat    another tool's call with the same input and the same result as the one before in its window
 --   error     a result that is an error
 --   unused    a result of more than 200 characters and 100 tokens, of a tool that neither retrieves nor acts (edits,
