@@ -106,7 +106,9 @@ def _insights(a: Side, b: Side, change: Difference) -> list[str]:
     first, second = a.waste_items, b.waste_items
     if first != second and (not first or not second or max(first, second) >= 2 * min(first, second)):
         more = "B" if second > first else "A"
-        found.append(f"{more} wastes more: {first} items in A ({a.waste_tokens:,} tokens), {second} in B")
+        found.append(
+            f"{more} wastes more: {first} in A ({a.waste_tokens:,} tokens), {second} in B ({b.waste_tokens:,} tokens)"
+        )
     if a.compactions != b.compactions:
         more = "B" if b.compactions > a.compactions else "A"
         only = "Only " if not a.compactions or not b.compactions else ""

@@ -161,16 +161,16 @@ def _make(facts: Facts, group: _Gathered, attached: dict[int, Attachment]) -> It
         use = uses[0]
         answer = next((text for block, text in zip(blocks, texts, strict=True) if block.kind == "tool_result"), "")
         text = "\n".join(part for part in (use.command, use.path, answer) if part)
-        said = use.command or use.path or answer
+        said = shorten(use.command) if use.command else use.path or shorten(answer)
         description = f"{use.name or 'unknown tool'}: {said}" if said else use.name or "unknown tool"
     else:
         text = "\n".join(texts).strip()
-        description = text
+        description = shorten(text)
         if group.kind == INSTRUCTION:
             description = _instruction_label(blocks[0], attachment, text)
     return Item(
         group.kind,
-        shorten(description) or f"message {blocks[0].message}",
+        description or f"message {blocks[0].message}",
         sum(block.tokens for block in blocks),
         blocks,
         text,
@@ -205,7 +205,7 @@ def _instruction_label(block: Block, attachment: Attachment | None, text: str) -
     if attachment is not None:
         name = attachment.name or attachment.event
         return f"{attachment.type}: {name}" if name else attachment.type
-    return f"{block.origin}: {text}" if block.origin else text
+    return shorten(f"{block.origin}: {text}" if block.origin else text)
 
 
 def shorten(text: str) -> str:

@@ -69,7 +69,8 @@ def comparison_text(page: Page, found: Comparison) -> None:
     for letter, side in (("A", a), ("B", b)):
         title = f" – {text.clean(side.title)}" if side.title else ""
         page.head(f"{letter}  {text.clean(side.session_id)}{title}")
-        page.say(f"{text.clean(side.project)} · {side.messages:,} messages · {text.clean(side.window.model)}", indent=2)
+        name = text.clean(side.project.rstrip("/").rpartition("/")[2] or side.project)
+        page.say(f"{name} · {side.messages:,} messages · {text.clean(side.window.model)}", indent=2)
     said = "the windows now, scaled to their size" if found.change.basis == "window" else "tokens as counted, estimated"
     page.head(f"Tokens by category: {said}")
     rows = [(one.category, one.before, one.after, one.delta, one.percent) for one in found.change.categories]

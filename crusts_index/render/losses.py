@@ -9,7 +9,7 @@ from crusts_index.insight.compaction_cost import Cost, Total
 from crusts_index.insight.evidence import GONE, REACQUIRED, VERDICTS, Again
 from crusts_index.insight.facts import Facts
 from crusts_index.insight.losses import Event, Fate
-from crusts_index.insight.lost_items import FILE_READ, KINDS
+from crusts_index.insight.lost_items import KINDS
 from crusts_index.render import text
 from crusts_index.render.analysis import Page
 from crusts_index.render.analysis_json import timestamp
@@ -238,9 +238,7 @@ def _kind_text(page: Page, facts: Facts, kind: str, fates: list[Fate], shown: in
 def _what(facts: Facts, fate: Fate) -> str:
     """The item in words, a file by its path in the project."""
     item = fate.item
-    said = text.clean(item.description)
-    if item.kind == FILE_READ:
-        said = said.removeprefix(text.clean(facts.session.project).rstrip("/") + "/")
+    said = text.clean(item.description.replace(facts.session.project.rstrip("/") + "/", ""))
     return f"{item.weight}: {said}" if item.weight else said
 
 
