@@ -230,11 +230,15 @@ def _report(model: str | None, header: tuple[int, int] | None, rows: list[Contex
     return report._replace(used_tokens=used, window_tokens=window)
 
 
+def bucket_of(label: str) -> str:
+    """The bucket (BUCKETS, or the autocompact buffer's) that a row of `/context` belongs to, by its label."""
+    lowered = label.lower()
+    return next((bucket for key, bucket in _LABELS if key in lowered), "other")
+
+
 def _row(label: str, tokens: int) -> ContextRow:
     label = " ".join(label.split())[:80]
-    lowered = label.lower()
-    bucket = next((bucket for key, bucket in _LABELS if key in lowered), "other")
-    return ContextRow(label, tokens, "(deferred)" in lowered, bucket)
+    return ContextRow(label, tokens, "(deferred)" in label.lower(), bucket_of(label))
 
 
 def _ratio(text: str) -> tuple[int, int] | None:

@@ -1,0 +1,170 @@
+"""`crusts calibrate`: take pasted `/context` output, and hold the estimates against it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Annotated, Any, TextIO
+
+import typer
+
+from crusts_index.claude.context_report import bucket_of, parse_context
+from crusts_index.cli import options, show
+from crusts_index.cli.session import Store
+from crusts_index.errors import CrustsError
+from crusts_index.index.refresh import open_writer
+from crusts_index.insight.accuracy import accuracy_of
+from crusts_index.insight.calibration import Comparison, compare_with_context, message_at
+from crusts_index.insight.facts import ContextReport
+from crusts_index.render import console, table
+from crusts_index.store import when
+from crusts_index.store.calibrations import keep_pasted
+from crusts_index.store.settings import Settings
+
+MOST_LINES = 2_000
+RECENT_MS = 3_600_000
+"""How long ago the last session may have been active to be taken for the one that was pasted from."""
+_COLUMNS = ("part", "crusts", "/context", "error_share")
+
+
+def calibrate(
+    context: typer.Context,
+    session: options.Session = None,
+    report: Annotated[
+        bool, typer.Option("--report", help="Only show estimates against truth, by part and Claude Code version.")
+    ] = False,
+) -> None:
+    """Paste what /context printed; it is kept in the store and held against the estimates.
+
+    All three forms are read: the Markdown table, the terminal's rows, and `label: number` lines. Two empty lines
+    or the end of the input end it. Without SESSION it is taken for the session that was active in the last hour.
+    /context output found in transcripts is used the same way without asking. Its numbers are rounded as printed;
+    ours are estimated, the total is exact.
+    """
+    settings = options.settings(context)
+    if report:
+        _show_all(settings)
+        return
+    pasted = parse_context(_pasted(sys.stdin))
+    if pasted is None:
+        raise CrustsError("that is no /context output: paste all that /context printed, its heading included")
+    with show.opened(settings) as connection:
+        told = _session(Store(connection, settings), session)
+    rows = [(row.label, row.tokens, row.deferred) for row in pasted.rows]
+    store = open_writer(settings)
+    try:
+        keep_pasted(
+            store,
+            session=told,
+            time_ms=when.now_ms(),
+            model=pasted.model,
+            used=pasted.used_tokens,
+            window=pasted.window_tokens,
+            rows=rows,
+        )
+    finally:
+        store.close()
+    found: list[Comparison] = []
+    if told is not None:
+        with show.opened(settings) as connection:
+            found = compare_last(Store(connection, settings), told)
+    if settings.json:
+        show.document({"session": told, "used": pasted.used_tokens, "window": pasted.window_tokens, **_json(found)})
+        return
+    console.put(f"Kept: {pasted.used_tokens:,} of {pasted.window_tokens:,} tokens, {len(rows)} rows.")
+    if told is None:
+        console.put("No session was active in the last hour: name one to have it compared.")
+        return
+    console.put(f"Session {told}:")
+    console.put(table.table(_COLUMNS, [_cells(one) for one in found], console.table_width()))
+
+
+def compare_last(store: Store, session_id: str) -> list[Comparison]:
+    """A session's estimates against the last `/context` of it; nothing where there is none."""
+    facts = store.load(session_id)
+    if not facts.context_reports:
+        return []
+    return compare(store, session_id, facts.context_reports[-1])
+
+
+def compare(store: Store, session_id: str, report: ContextReport) -> list[Comparison]:
+    """A session as it stood at a `/context`, against it."""
+    number = message_at(store.load(session_id), report)
+    if number is None:
+        return []
+    facts = store.load(session_id, number)
+    return compare_with_context(facts, store.window(facts), report, bucket_of)
+
+
+def comparison_json(found: list[Comparison]) -> list[dict[str, Any]]:
+    """Comparisons as JSON."""
+    return [
+        {
+            "category": one.category,
+            "crustsEstimate": one.crusts_estimate,
+            "contextActual": one.context_actual,
+            "deltaPercent": None if one.delta_percent is None else round(one.delta_percent, 1),
+        }
+        for one in found
+    ]
+
+
+def _show_all(settings: Settings) -> None:
+    samples: list[tuple[str, str, int, int]] = []
+    with show.opened(settings) as connection:
+        store = Store(connection, settings)
+        outputs = store.fetch("calibrations")
+        for id_, session_id, time_ms, model, version, used, window, rows in outputs:
+            if session_id is None:
+                continue
+            parsed = tuple((str(label), int(tokens), bool(deferred)) for label, tokens, deferred in json.loads(rows))
+            said = ContextReport(id_, time_ms, model, version, used, window, parsed)
+            age = version or "unknown"
+            parts = compare(store, session_id, said)
+            samples += [(age, one.category, one.crusts_estimate, one.context_actual) for one in parts]
+    found = accuracy_of(samples)
+    if settings.json:
+        show.document({"outputs": len(outputs), "rows": [one._asdict() for one in found]})
+        return
+    if not found:
+        console.put("No /context output is in the store yet: paste one to `crusts calibrate`.")
+        return
+    columns = ("version", "part", "outputs", "median_error_%", "from_%", "to_%")
+    shown = [(one.version, one.kind, one.samples, *(round(value, 1) for value in one[3:])) for one in found]
+    console.put(table.table(columns, shown, console.table_width()))
+    console.put("Error: (estimate − /context) / /context; half of the outputs lie between from and to.")
+
+
+def _session(store: Store, named: str | None) -> str | None:
+    """The session named, or the one of this folder, or of any, that was active in the last hour."""
+    if named is not None:
+        return store.choose(named)
+    try:
+        chosen = store.choose(None)
+    except CrustsError:
+        return None
+    last_ms = store.load(chosen).session.last_ms
+    return chosen if last_ms is not None and when.now_ms() - last_ms < RECENT_MS else None
+
+
+def _pasted(stream: TextIO) -> str:
+    """What was pasted, up to two empty lines in a row."""
+    if stream.isatty():
+        console.note("paste the output of /context, then press Enter twice (or Ctrl-D)")
+    lines: list[str] = []
+    empty = 0
+    for line in stream:
+        empty = empty + 1 if not line.strip() else 0
+        if (empty == 2 and any(one.strip() for one in lines)) or len(lines) > MOST_LINES:
+            break
+        lines.append(line)
+    return "".join(lines)
+
+
+def _json(found: list[Comparison]) -> dict[str, Any]:
+    return {"calibration": comparison_json(found) or None}
+
+
+def _cells(one: Comparison) -> tuple[object, ...]:
+    share = None if one.delta_percent is None else one.delta_percent / 100
+    return (one.category, one.crusts_estimate, one.context_actual, share)

@@ -1,0 +1,53 @@
+"""`crusts accuracy`: errors of estimates where the growth between two calls tells the truth."""
+
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crusts_index.insight.accuracy import accuracy_of, quantile
+from tests.builders import ClaudeFolder
+
+
+def test_a_result_of_known_growth_gives_its_error(tmp_path: Path) -> None:
+    """4,000 letters are estimated at 1,000 tokens; the next call grew by 1,250 beyond the answer's own."""
+    folder = ClaudeFolder(tmp_path)
+    t = folder.main()
+    t.prompt("look")
+    context = 10_000
+    for turn in range(6):
+        t.call("Bash", {"command": f"cat {turn}"}, "a" * 4_000, context=context, output=30)
+        context += 1_280
+    t.response("done", context=context, output=5)
+    t.write()
+    rows = folder.crusts("accuracy", "--json").json()["rows"]
+    found = next(row for row in rows if row["version"] == "all" and row["kind"] == "Bash result")
+    assert 6 == found["samples"]
+    assert round((1_030 - 1_280) / 1_280 * 100, 6) == round(found["median_error_percent"], 6)
+
+
+def test_too_little_says_so(tmp_path: Path) -> None:
+    """No pair of calls, no figure."""
+    folder = ClaudeFolder(tmp_path)
+    t = folder.main()
+    t.prompt("hi")
+    t.response("hi", context=10_000)
+    t.write()
+    shown = folder.crusts("accuracy")
+    assert 0 == shown.code
+    assert "Too few" in shown.out
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xy"), st.integers(0, 10**6), st.integers(0, 10**6))))
+def test_groups_hold_every_sample_with_a_truth(samples: list[tuple[str, str, int, int]]) -> None:
+    """Nothing is counted twice or lost, and the median lies within the spread."""
+    found = accuracy_of(samples)
+    assert sum(1 for sample in samples if sample[3] > 0) == sum(one.samples for one in found)
+    for one in found:
+        assert one.spread_low_percent <= one.median_error_percent <= one.spread_high_percent
+
+
+def test_quantiles_are_interpolated() -> None:
+    """The median of two values lies between them."""
+    assert 1.5 == quantile([2.0, 1.0], 0.5)
+    assert 1.0 == quantile([1.0], 0.75)
