@@ -47,48 +47,54 @@ last_calls as materialized (
 ),
 -- Of each result, the message in which the model next writes text worth the name.
 events as (
-  select u.id, r.thread_id, r.message
+  select u.id, r.thread_id, r.message, r.branch, r.epoch, r.call_ordinal
   from tool_uses u
   join records r on r.id = u.result_record_id
   where u.owns_result = 1 and u.transcript_id in (select transcript_id from wanted)
   union all
-  select null, r.thread_id, r.message
+  select null, r.thread_id, r.message, null, null, null
   from blocks b
   join records r on r.id = b.record_id
   where b.kind = 'text' and b.chars >= 50 and r.type = 'assistant'
     and r.transcript_id in (select transcript_id from wanted)
 ),
 answers as (
-  select id,
+  select *,
     min(case when id is null then message end)
       over (partition by thread_id order by message rows between current row and unbounded following) as answered
   from events
 ),
-results as materialized (
+results as (
   select
-    u.*, w.session_id, w.project, a.answered, r.branch, r.epoch, r.call_ordinal, r.message, b.category, b.tokens,
+    u.id, u.path, u.name, u.prior_read_id, u.prior_edit_id, u.is_error, u.is_stub, u.result_hash, u.result_chars,
+    u.result_ms, u.input_hash, a.thread_id, a.message, a.branch, a.epoch, a.call_ordinal, a.answered,
+    b.category, b.tokens, w.session_id, w.project,
     case when u.name is null
       then (select o.name from tool_uses o where o.tool_use_id = u.tool_use_id and o.owns = 1)
       else u.name end as tool,
     case when u.name is null
       then (select o.server from tool_uses o where o.tool_use_id = u.tool_use_id and o.owns = 1)
       else u.server end as of_server,
-    -- The path within the project, since what lies above the project says nothing about the file.
-    lower(replace(case when lower(substr(u.path, 1, length(w.project))) = lower(w.project)
-      then substr(u.path, length(w.project) + 1) else '/' || u.path end, '\', '/')) as inside,
     lag(u.result_hash) over same_call as hash_before,
-    lag(r.epoch) over same_call as epoch_before,
-    lag(r.branch) over same_call as branch_before
+    lag(a.epoch) over same_call as epoch_before,
+    lag(a.branch) over same_call as branch_before
   from answers a
   join tool_uses u on u.id = a.id
   join wanted w on w.transcript_id = u.transcript_id
-  join records r on r.id = u.result_record_id
-  join blocks b on b.record_id = r.id and b.tool_use_id = u.id and b.kind = 'tool_result'
+  join blocks b on b.record_id = u.result_record_id and b.tool_use_id = u.id and b.kind = 'tool_result'
   window same_call as (partition by u.thread_id, u.input_hash order by u.id)
+),
+inside as (
+  select *,
+    -- Of a read, the path within the project, since what lies above the project says nothing about the file.
+    case when name in ('Read', 'FileReadTool') then
+      lower(replace(case when lower(substr(path, 1, length(project))) = lower(project)
+        then substr(path, length(project) + 1) else '/' || path end, '\', '/')) end as inside
+  from results
 ),
 judged as materialized (
   select
-    u.*,
+    u.path, u.name, u.tool, u.of_server, u.project, u.session_id, u.tokens,
     case
       when u.prior_read_id is not null
         and (u.prior_edit_id is null or u.prior_edit_id < u.prior_read_id or not exists (
@@ -106,7 +112,7 @@ judged as materialized (
               where x.thread_id = u.thread_id and x.branch = u.branch and x.ancestor = q.branch
                 and q.id <= x.until_id)))
         then 'reread'
-      when u.name in ('Read', 'FileReadTool') and u.is_error = 0 and (
+      when u.inside is not null and u.is_error = 0 and (
           instr(inside, '/node_modules/') or instr(inside, '/dist/') or instr(inside, '/build/')
           or instr(inside, '/.next/') or instr(inside, '/target/') or instr(inside, '/.git/')
           or replace(inside, rtrim(inside, replace(inside, '/', '')), '') in (
@@ -126,18 +132,26 @@ judged as materialized (
     end as habit,
     u.tokens * max(ifnull(l.ordinal - u.call_ordinal, 0), 0) as carried,
     l.cache_read_usd
-  from results u
+  from inside u
   left join last_calls l on l.thread_id = u.thread_id and l.branch = u.branch and l.epoch = u.epoch
   where (:since is null or u.result_ms >= :since) and (:until is null or u.result_ms < :until)
 ),
 keyed as (
-  select 'total' as kind, null as key, * from judged
-  union all select 'habit', habit, * from judged where habit is not null
-  union all select 'file', path, * from judged where path is not null and name in ('Read', 'FileReadTool')
-  union all select 'tool', tool, * from judged where tool is not null
-  union all select 'server', of_server, * from judged where of_server is not null
-  union all select 'project', project, * from judged where project is not null
-  union all select 'session', session_id, * from judged where session_id is not null
+  select 'total' as kind, null as key, session_id, tokens, habit, carried, cache_read_usd from judged
+  union all
+  select 'habit', habit, session_id, tokens, habit, carried, cache_read_usd from judged where habit is not null
+  union all
+  select 'file', path, session_id, tokens, habit, carried, cache_read_usd
+  from judged where path is not null and name in ('Read', 'FileReadTool')
+  union all
+  select 'tool', tool, session_id, tokens, habit, carried, cache_read_usd from judged where tool is not null
+  union all
+  select 'server', of_server, session_id, tokens, habit, carried, cache_read_usd from judged where of_server is not null
+  union all
+  select 'project', project, session_id, tokens, habit, carried, cache_read_usd from judged where project is not null
+  union all
+  select 'session', session_id, session_id, tokens, habit, carried, cache_read_usd
+  from judged where session_id is not null
 ),
 summed as (
   select
