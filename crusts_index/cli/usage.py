@@ -23,16 +23,22 @@ class By(enum.StrEnum):
     TOOL = "tool"
     SERVER = "server"
     AGENT = "agent"
+    CATEGORY = "category"
+    FILE = "file"
 
 
 _TOOLS = (By.TOOL, By.SERVER)
+_WINDOWS = (By.CATEGORY, By.FILE)
 _CALL_COLUMNS = ("calls", "input", "cache_read", "cache_write", "output", "cost_usd")
 _TOOL_COLUMNS = ("uses", "result_tokens", "carried_tokens", "errors")
-_SHORT = ("input", "cache_read", "cache_write", "output", "result_tokens", "carried_tokens")
+_WINDOW_COLUMNS = ("blocks", "tokens", "carried_tokens", "carried_usd")
+_SHORT = ("input", "cache_read", "cache_write", "output", "tokens", "result_tokens", "carried_tokens")
 _PATH = 32  # columns that a project's path takes in the table
 _CALL_NOTE = "Calls and tokens are exact, as billed; the cost is derived, at list price."
 _TOOL_NOTE = """Uses and errors are exact, tokens are estimated.
 carried: times the later calls of the result's epoch."""
+_WINDOW_NOTE = """What filled the windows. Tokens are shares of the billed output, else estimated;
+carried: times the calls that carried it, at the price of cache reads (derived)."""
 
 
 def usage(
@@ -45,13 +51,14 @@ def usage(
 ) -> None:
     """Tokens and cost by model, day, week, month, 5-hour block, project, session, agent, tool or MCP server.
 
-    Each API call, tool use and tool result counts once, where it was first made.
+    Each API call, tool use and tool result counts once, where it was first made. By category or file: what
+    filled the context windows, and what it cost to carry it from call to call.
     """
     settings = options.settings(context)
     period = {"since": options.since(since), "until": options.until(until)}
     form = show.form_of(settings, format)
     with show.opened(settings) as store:
-        name = "usage_tools" if by in _TOOLS else "usage"
+        name = "usage_windows" if by in _WINDOWS else "usage_tools" if by in _TOOLS else "usage"
         found = query.dicts(query.run(store, name, by=by.value, project=settings.project, **period))
     *rows, total = [_renamed(row, by) for row in found]
     shown = rows[:limit]
@@ -69,7 +76,7 @@ def _print(by: By, rows: list[dict[str, Any]], total: dict[str, Any], in_all: in
     if not in_all:
         console.put("Nothing in this period.")
         return
-    names = _TOOL_COLUMNS if by in _TOOLS else _CALL_COLUMNS
+    names = _WINDOW_COLUMNS if by in _WINDOWS else _TOOL_COLUMNS if by in _TOOLS else _CALL_COLUMNS
     forms = dict.fromkeys(_SHORT, text.tokens)
     values = [
         [_short(by, row[by.value]), *(row[name] for name in names)] for row in [*rows, total | {by.value: "total"}]
@@ -77,7 +84,7 @@ def _print(by: By, rows: list[dict[str, Any]], total: dict[str, Any], in_all: in
     console.put(table.table([by.value, *names], values, console.table_width(), forms))
     if len(rows) < in_all:
         console.put(f"+ {in_all - len(rows):,} more, counted in the total")
-    console.put(_TOOL_NOTE if by in _TOOLS else _CALL_NOTE)
+    console.put(_WINDOW_NOTE if by in _WINDOWS else _TOOL_NOTE if by in _TOOLS else _CALL_NOTE)
     if total.get("retained_calls"):
         console.put(f"{total['retained_calls']:,} of the calls were billed but are in no transcript any more.")
 
@@ -88,7 +95,7 @@ def _short(by: By, key: str | None) -> str | None:
         return key
     if by is By.SESSION:
         return key[:8]
-    return text.shorten_path(key, _PATH) if by is By.PROJECT else key
+    return text.shorten_path(key, _PATH) if by in (By.PROJECT, By.FILE) else key
 
 
 def _renamed(row: dict[str, Any], by: By) -> dict[str, Any]:
