@@ -1,0 +1,236 @@
+"""`crusts bench`: measure what `/compact` keeps and frees, live or over the compactions already in the store."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import time
+from typing import Annotated, Any
+
+import typer
+
+from crusts_index.claude.files import write_atomically
+from crusts_index.cli import options, show
+from crusts_index.cli.compactions import result_of, snapshot, summary_of
+from crusts_index.cli.session import Store
+from crusts_index.errors import CrustsError
+from crusts_index.index.refresh import index_named, keeps_text
+from crusts_index.index.run import Options
+from crusts_index.insight.survivors import compare_results, delta_of
+from crusts_index.render import clipboard, console, jsonout, table
+from crusts_index.store.settings import Settings
+
+TIMED_OUT = 2
+POLL_SECONDS = 1.0
+SETTLE_SECONDS = 2.5
+"""How long Claude Code goes on writing after a boundary."""
+
+bench = typer.Typer(help="Measure what /compact keeps and frees.", no_args_is_help=True)
+
+Output = Annotated[pathlib.Path | None, typer.Option("--output", metavar="PATH", help="Write the result there.")]
+
+
+@bench.command()
+def compact(
+    context: typer.Context,
+    session: options.Session = None,
+    focus: Annotated[
+        str | None, typer.Option("--focus", metavar="TEXT", help='Put /compact focus "TEXT" on the clipboard first.')
+    ] = None,
+    timeout: Annotated[float, typer.Option("--timeout", min=0, metavar="SECONDS", help="How long to wait.")] = 900,
+    output: Output = None,
+    all_: Annotated[
+        bool, typer.Option("--all", help="Every compaction in the store instead; --output is a folder then.")
+    ] = False,
+) -> None:
+    """Wait for the session's next /compact and measure it: exit 0 compacted, 2 not within the time, 1 an error.
+
+    Windows before and after are exact where calls stand on both sides; totals and waste are estimated.
+    """
+    settings = options.settings(context)
+    if all_:
+        _past(settings, session, output)
+        return
+    result = _wait(settings, session, focus, timeout)
+    if output is not None and result["status"] == "compacted":
+        _write(output, result)
+    _print(settings, result)
+    if result["status"] == "timeout":
+        raise typer.Exit(TIMED_OUT)
+
+
+@bench.command()
+def reextract(
+    context: typer.Context,
+    result: Annotated[pathlib.Path, typer.Argument(metavar="RESULT", help="A result file of `bench compact`.")],
+) -> None:
+    """Read the files that the summary names anew, from the store, without compacting again; rewrites the file."""
+    settings = options.settings(context)
+    document = _read(result)
+    prior = document.get("summaryFileRefs") or []
+    with show.opened(settings) as connection:
+        store = Store(connection, settings)
+        facts = store.load(store.choose(str(document.get("sessionId"))))
+        number = document.get("compaction")
+        if not facts.all_compactions:
+            raise CrustsError(f"session {facts.session.session_id} has no compaction in the store")
+        chosen = facts.all_compactions[number - 1 if isinstance(number, int) else -1]
+        found = summary_of(facts, chosen)
+    if found["summaryExcerpt"] is None:
+        raise CrustsError("the store has no summary of that compaction")
+    _write(result, document | found)
+    refs = found["summaryFileRefs"]
+    answer = {
+        "resultPath": str(result),
+        "priorRefCount": len(prior),
+        "newRefCount": len(refs),
+        "summaryFileRefs": refs,
+    }
+    if settings.json:
+        show.document(answer)
+        return
+    console.put(f"{len(prior)} files before, {len(refs)} now, in {result}")
+
+
+@bench.command()
+def compare(
+    context: typer.Context,
+    a: Annotated[pathlib.Path, typer.Argument(metavar="A", help="A result file.")],
+    b: Annotated[pathlib.Path, typer.Argument(metavar="B", help="Another.")],
+    label_a: Annotated[str, typer.Option("--label-a", metavar="TEXT", help="What to call the first.")] = "A",
+    label_b: Annotated[str, typer.Option("--label-b", metavar="TEXT", help="What to call the second.")] = "B",
+) -> None:
+    """Two results side by side: what each freed, and which files each summary kept in mind."""
+    settings = options.settings(context)
+    found = compare_results(_read(a), _read(b), (label_a, label_b))
+    if settings.json:
+        show.document(found)
+        return
+    after = found["after"]
+    rows = [
+        (key, *((after[side] or {}).get(key) for side in ("a", "b")), (after.get("delta") or {}).get(key))
+        for key in ("tokensCurrentContext", "usagePercentage", "tokensTotal", "wasteCount")
+    ]
+    console.put(table.table(("after", label_a, label_b, "delta"), rows, console.table_width()))
+    for line in found["insights"]:
+        console.put(f"* {line}")
+
+
+def _wait(settings: Settings, named: str | None, focus: str | None, timeout: float) -> dict[str, Any]:
+    with show.opened(settings) as connection:
+        store = Store(connection, settings)
+        session_id = store.choose(named)
+        facts = store.load(session_id)
+        before = snapshot(store, facts)
+    path = facts.session.transcript_path
+    result: dict[str, Any] = {"sessionId": session_id, "sessionPath": path, "before": before}
+    if path is None or not os.path.isfile(path):
+        raise CrustsError(f"the transcript of session {session_id} is no longer on disk: {path}")
+    if focus is not None:
+        said = focus.replace("\\", "\\\\").replace('"', '\\"')
+        result["focusCommandStaged"] = clipboard.copy(f'/compact focus "{said}"') is not None
+    console.note(f"waiting for /compact in session {session_id[:8]}; Ctrl-C stops")
+    started, size = time.monotonic(), os.path.getsize(path)
+    while time.monotonic() - started < timeout:
+        time.sleep(min(POLL_SECONDS, max(0.05, timeout / 10)))
+        if os.path.getsize(path) == size:
+            continue
+        size = os.path.getsize(path)
+        if _compactions(settings, session_id, path) > before["compactionCount"]:
+            time.sleep(SETTLE_SECONDS)
+            _compactions(settings, session_id, path)
+            return result | _after(settings, session_id, before) | _waited(started)
+    return result | {"status": "timeout", "message": f"no /compact within {timeout:g} seconds"} | _waited(started)
+
+
+def _after(settings: Settings, session_id: str, before: dict[str, Any]) -> dict[str, Any]:
+    with show.opened(settings) as connection:
+        store = Store(connection, settings)
+        facts = store.load(session_id)
+        after = snapshot(store, facts)
+        return {
+            "status": "compacted",
+            "compaction": len(facts.all_compactions),
+            "after": after,
+            "delta": delta_of(before, after),
+            **summary_of(facts, facts.all_compactions[-1]),
+        }
+
+
+def _compactions(settings: Settings, session_id: str, path: str) -> int:
+    """Compactions of the session, with what is new in its transcript taken in."""
+    index_named(settings, [path], Options(jobs=1, keep_text=keeps_text(settings), kind="bench"))
+    with show.opened(settings) as connection:
+        return len(Store(connection, settings).load(session_id).all_compactions)
+
+
+def _waited(started: float) -> dict[str, Any]:
+    return {"waitSec": round(time.monotonic() - started, 1)}
+
+
+def _past(settings: Settings, named: str | None, output: pathlib.Path | None) -> None:
+    results: list[dict[str, Any]] = []
+    with show.opened(settings) as connection:
+        store = Store(connection, settings)
+        rows = store.fetch("bench", project=settings.project, session=store.choose(named) if named else None)
+        for (session_id,) in rows:
+            facts = store.load(session_id)
+            results += [result_of(store, facts, one) for one in facts.all_compactions]
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
+        for one in results:
+            _write(output / f"compact-{one['sessionId'][:8]}-{one['compaction']}.json", one)
+    if settings.json:
+        show.document({"results": results})
+        return
+    if not results:
+        console.put("No compaction is in the store.")
+        return
+    columns = ("session", "cut", "trigger", "before", "after", "freed", "files_named")
+    shown = [
+        (
+            one["sessionId"][:8],
+            one["compaction"],
+            one["trigger"],
+            *(one.get(side, {}).get("tokensCurrentContext") for side in ("before", "after")),
+            -one["delta"]["tokensCurrentContext"] if one.get("delta") else None,
+            len(one.get("summaryFileRefs") or ()),
+        )
+        for one in results
+    ]
+    console.put(table.table(columns, shown, console.table_width()))
+    console.put("before, after: the window, exact where calls stand on both sides; freed: their difference.")
+
+
+def _print(settings: Settings, result: dict[str, Any]) -> None:
+    if settings.json:
+        show.document(result)
+    elif result["status"] == "compacted":
+        before, after = result["before"], result["after"]
+        console.put(
+            f"Compacted: {before['tokensCurrentContext']:,} → {after['tokensCurrentContext']:,} tokens in the window"
+            f" ({before['usagePercentage']}% → {after['usagePercentage']}%), waited {result['waitSec']} s."
+        )
+        console.put(f"The summary names {len(result['summaryFileRefs'])} files.")
+    else:
+        console.put(result["message"])
+
+
+def _read(path: pathlib.Path) -> dict[str, Any]:
+    try:
+        document = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise CrustsError(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise CrustsError(f"{path} is no JSON: {error}") from error
+    if not isinstance(document, dict) or "before" not in document or "status" not in document:
+        raise CrustsError(f"{path} is no result of `crusts bench compact`")
+    return document
+
+
+def _write(path: pathlib.Path, document: dict[str, Any]) -> None:
+    try:
+        write_atomically(str(path), jsonout.encode(document, indent=True) + "\n")
+    except OSError as error:
+        raise CrustsError(f"cannot write {path}: {error.strerror}") from error

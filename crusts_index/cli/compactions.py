@@ -1,0 +1,72 @@
+"""Compactions as results to compare: a session just before one and just after it, with what its summary names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crusts_index.cli.session import Store
+from crusts_index.insight.buckets import lifetime_of
+from crusts_index.insight.facts import Compaction, Facts
+from crusts_index.insight.survivors import delta_of, file_references
+
+EXCERPT_CHARS = 2_048
+
+
+def snapshot(store: Store, facts: Facts) -> dict[str, Any]:
+    """A session in seven numbers. The window is exact or derived, the total and the waste are estimated."""
+    window = store.window(facts)
+    waste, _ = store.waste(facts, window)
+    return {
+        "tokensTotal": lifetime_of(facts, window).total,
+        "tokensCurrentContext": window.size,
+        "usagePercentage": round(window.usage_percentage, 1),
+        "messageCount": facts.session.messages,
+        "wasteCount": len(waste),
+        "compactionCount": len(facts.all_compactions),
+        "contextLimit": window.limit,
+    }
+
+
+def result_of(store: Store, facts: Facts, compaction: Compaction) -> dict[str, Any]:
+    """The result of one compaction in the store: `facts` hold the whole session."""
+    session = facts.session
+    result: dict[str, Any] = {
+        "sessionId": session.session_id,
+        "sessionPath": session.transcript_path,
+        "compaction": facts.all_compactions.index(compaction) + 1,
+        "trigger": compaction.trigger,
+        "focus": compaction.focus,
+        "timestampMs": compaction.time_ms,
+    }
+    first = compaction.message
+    if first is None or first < 2:
+        return result | {"status": "error", "message": "nothing stands on one side of it"}
+    before = snapshot(store, store.load(session.session_id, first - 1))
+    after = snapshot(store, store.load(session.session_id, _settled(facts, first)))
+    return result | {
+        "status": "compacted",
+        "before": before,
+        "after": after,
+        "delta": delta_of(before, after),
+        **summary_of(facts, compaction),
+    }
+
+
+def summary_of(facts: Facts, compaction: Compaction) -> dict[str, Any]:
+    """The files that its summary names, and the summary's beginning; nothing where there is none."""
+    texts = [
+        text
+        for block in facts.blocks
+        if block.record_id == compaction.summary_record_id and (text := facts.text(block.id))
+    ]
+    whole = "\n".join(texts)
+    if not whole:
+        return {"summaryFileRefs": [], "summaryExcerpt": None}
+    excerpt = whole if len(whole) <= EXCERPT_CHARS else whole[:EXCERPT_CHARS] + "…"
+    return {"summaryFileRefs": file_references(whole), "summaryExcerpt": excerpt}
+
+
+def _settled(facts: Facts, first: int) -> int:
+    """The message of the first call after a compaction: with it the window's size is exact again."""
+    later = (call.message for call in facts.calls if call.message >= first)
+    return next(later, facts.session.messages)
