@@ -51,8 +51,6 @@ def _quick_name(args: list[str]) -> str | None:
     """The quick command that these arguments name, if any; options before the name are not quick."""
     if not args or args[0] not in QUICK or "--help" in args or "-h" in args:
         return None
-    if args[0] == "index" and "--hook" not in args:
-        return None
     return args[0]
 
 
@@ -72,7 +70,7 @@ def _run_quick(name: str, args: list[str]) -> int:
     except (NotQuick, BrokenPipeError):
         raise
     except Exception as error:
-        if name not in HOOK_TARGETS:
+        if name not in HOOK_TARGETS or (name == "index" and "--hook" not in args):
             raise
         return _complain(str(error) or type(error).__name__, 0)
     return code

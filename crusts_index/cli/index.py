@@ -10,8 +10,8 @@ from crusts_index.cli.progress import show_progress
 from crusts_index.errors import CrustsError
 from crusts_index.index.rebuild import rebuild as rebuild_store
 from crusts_index.index.refresh import index_all, index_named, keeps_text, learn_new_prices, list_problems
-from crusts_index.index.run import Options, Summary
-from crusts_index.render import console, jsonout, text
+from crusts_index.index.summary import Options, Summary
+from crusts_index.render import console, jsonout
 from crusts_index.store import search
 from crusts_index.store.settings import Settings
 
@@ -70,7 +70,7 @@ def _report(settings: Settings, summary: Summary, unpriced: list[str]) -> None:
         found["unreadable"] = [{"path": path, "reason": reason} for path, reason in summary.unreadable]
         console.put(jsonout.encode(found, indent=console.is_terminal(sys.stdout)))
     else:
-        console.put(_sentence(summary))
+        console.put(summary.sentence())
     for path, reason in summary.unreadable:
         console.note(f"could not read {path}: {reason}")
     if unpriced:
@@ -78,17 +78,3 @@ def _report(settings: Settings, summary: Summary, unpriced: list[str]) -> None:
     if settings.verbose:
         for path, offset, length, reason in list_problems(settings):
             console.note(f"{path}: {length:,} bytes at {offset:,}: {reason}")
-
-
-def _sentence(summary: Summary) -> str:
-    read = f"{summary.changed:,} of {summary.files:,} transcripts read"
-    parts = [f"{read} ({text.size(summary.bytes_read)}, {summary.records:,} records) in {summary.seconds:.1f} s"]
-    if summary.changed:
-        parts.append(f"{summary.calls:,} API calls in the store")
-    if summary.gone:
-        parts.append(f"{summary.gone:,} no longer on disk, their history kept")
-    if summary.problems:
-        parts.append(f"{summary.problems:,} damaged or odd places (--verbose lists them)")
-    if summary.unreadable:
-        parts.append(f"{len(summary.unreadable):,} could not be read")
-    return "; ".join(parts)

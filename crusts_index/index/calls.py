@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from crusts_index.store.prices import resolve_prices
+from crusts_index.transcript.rows import RECORD_BITS
 from crusts_index.transcript.tokens import spread
 
 # Two responses are the same call if they share a request id, or a message id within one record-level session; two
@@ -218,6 +220,7 @@ def drop_returned(store: sqlite3.Connection, transcript_id: int) -> set[int]:
         " select 1 from responses o where o.call_id = r.call_id and o.transcript_id = r.transcript_id and o.id > 0)",
         (transcript_id,),
     ).fetchall()
+    returned += _returned_without_ids(store, transcript_id)
     touched: set[int] = set()
     for one, call in returned:
         touched |= {row[0] for row in store.execute("select id from responses where call_id = ?", (call,))}
@@ -226,6 +229,26 @@ def drop_returned(store: sqlite3.Connection, transcript_id: int) -> set[int]:
     touched -= {one for one, _ in returned}
     store.executemany("update responses set call_id = null where id = ?", [(one,) for one in touched])
     return touched
+
+
+def _returned_without_ids(store: sqlite3.Connection, transcript_id: int) -> list[tuple[int, int]]:
+    """Likewise those that bear no id and so join nothing: each is matched with one that says the same at that time."""
+    same = "thread_id, record_session, first_ms, last_ms, model, input_tokens, cache_read_tokens, cache_write_tokens"
+    sql = (
+        f"select id, call_id, {same}, output_tokens from responses"
+        " where {} and request_id is null and message_id is null and has_usage order by id desc"
+    )
+    lost = store.execute(sql.format("id < 0 and transcript_id = ?"), (transcript_id,)).fetchall()
+    if not lost:
+        return []
+    bounds = (transcript_id << RECORD_BITS, ((transcript_id + 1) << RECORD_BITS) - 1)
+    there = Counter(row[2:] for row in store.execute(sql.format("id between ? and ?"), bounds))
+    returned = []
+    for one, call, *said in lost:
+        if there[tuple(said)] > 0:
+            there[tuple(said)] -= 1
+            returned.append((one, call))
+    return returned
 
 
 def _fill(store: sqlite3.Connection, table: str, ids: Iterable[int]) -> None:

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections import namedtuple
 
-_SET_ASIDE = (".orphaned", ".superseded")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NamedTuple
 
+    class Seen(NamedTuple):
+        """A transcript on disk."""
 
-class Seen(NamedTuple):
-    """A transcript on disk."""
-
-    root: str
-    path: str
-    folder: str
-    stem: str
-    kind: str
-    parent_session: str | None
-    size: int
-    mtime_ns: int
-    inode: int
-    meta_path: str | None
-    meta_mtime_ns: int | None
+        root: str
+        path: str
+        folder: str
+        stem: str
+        kind: str
+        parent_session: str | None
+        size: int
+        mtime_ns: int
+        inode: int
+        meta_path: str | None
+        meta_mtime_ns: int | None
+else:  # on the quick path, where typing is dear to import
+    Seen = namedtuple("Seen", "root path folder stem kind parent_session size mtime_ns inode meta_path meta_mtime_ns")
 
 
 class Walk:
@@ -31,68 +33,90 @@ class Walk:
     def __init__(self, root: str) -> None:
         self.root = os.path.realpath(root)
         self.unreadable: list[tuple[str, str]] = []
-        self._files: set[str] = set()
+        self.found: dict[str, Seen] = {}
+        """Transcripts by their real paths."""
+        self._links: list[tuple[os.DirEntry[str], str, str | None]] = []
         self._folders: set[str] = {self.root}
 
-    def transcripts(self) -> Iterator[Seen]:
+    def transcripts(self) -> list[Seen]:
         """Every transcript, each real file once, in no particular order."""
         for entry in self.entries(self.root):
             if self._is_folder(entry):
-                yield from self._project(self._real(entry), entry.name)
+                self._project(self._real(entry), entry.name)
+        # Links last: a file that lies in a project folder itself is that project's.
+        for entry, folder, session in self._links:
+            self.file(entry, os.path.realpath(entry.path), folder, session)
+        return list(self.found.values())
 
-    def _project(self, path: str, folder: str) -> Iterator[Seen]:
+    def _project(self, path: str, folder: str) -> None:
         for entry in self.entries(path):
             name = entry.name
-            if _is_transcript(name):
-                kind = "subagent" if name.startswith("agent-") else "main"
-                yield from self.file(entry, folder, kind, None)
+            if name.endswith(".jsonl"):
+                self._take(entry, folder, None)
             elif "." not in name and self._is_folder(entry):
-                subagents = os.path.join(self._real(entry), "subagents")
-                yield from self.agents(subagents, folder, name)
+                self.agents(f"{self._real(entry)}{os.sep}subagents", folder, name)
 
-    def agents(self, path: str, folder: str, session: str) -> Iterator[Seen]:
+    def agents(self, path: str, folder: str, session: str) -> None:
         """The subagents' transcripts below a session's `subagents` folder."""
         metas: dict[str, os.DirEntry[str]] = {}
         files: list[os.DirEntry[str]] = []
         for entry in self.entries(path, may_miss=True):
             name = entry.name
-            if _is_transcript(name) and name.startswith("agent-"):
-                files.append(entry)
+            if name.endswith(".jsonl"):
+                if name.startswith("agent-"):
+                    files.append(entry)
             elif name.endswith(".meta.json"):
                 metas[name[: -len(".meta.json")]] = entry
             elif "." not in name and self._is_folder(entry):
-                yield from self.agents(self._real(entry), folder, session)
+                self.agents(self._real(entry), folder, session)
         for entry in files:
-            yield from self.file(entry, folder, "subagent", session, metas.get(entry.name[: -len(".jsonl")]))
+            self._take(entry, folder, session, metas.get(entry.name[: -len(".jsonl")]))
+
+    def _take(
+        self, entry: os.DirEntry[str], folder: str, session: str | None, meta: os.DirEntry[str] | None = None
+    ) -> None:
+        name = entry.name
+        if name == "journal.jsonl" or ".orphaned" in name or ".superseded" in name:
+            return
+        if entry.is_symlink():
+            self._links.append((entry, folder, session))
+        else:
+            self.file(entry, entry.path, folder, session, meta)
 
     def file(
         self,
         entry: os.DirEntry[str],
+        path: str,
         folder: str,
-        kind: str,
         session: str | None,
         meta: os.DirEntry[str] | None = None,
-    ) -> Iterator[Seen]:
-        """The transcript that an entry is, unless its real file was seen already."""
-        path = self._real(entry)
-        if path in self._files:
-            return
-        self._files.add(path)
+    ) -> None:
+        """Take in the transcript that an entry is, unless its real file was seen already."""
         try:
             about = entry.stat()
-            if not entry.is_file():
+            if path in self.found or not entry.is_file():
                 return
         except OSError as error:
             self.unreadable.append((path, _reason(error)))
             return
+        stem = entry.name[:-6]
+        kind = "subagent" if stem.startswith("agent-") else "main"
         meta_path = meta.path if meta is not None else None
         if meta is None and kind == "subagent" and session is None:
-            beside = path[: -len(".jsonl")] + ".meta.json"
-            meta_path = beside if os.path.exists(beside) else None
-        yield Seen(
-            *(self.root, path, folder, entry.name[: -len(".jsonl")], kind, session),
-            *(about.st_size, about.st_mtime_ns, about.st_ino),
-            *(meta_path, _mtime_ns(meta_path)),
+            meta_path = path[:-6] + ".meta.json"
+        meta_mtime = _mtime_ns(meta_path) if meta_path is not None else None
+        self.found[path] = Seen(
+            self.root,
+            path,
+            folder,
+            stem,
+            kind,
+            session,
+            about.st_size,
+            about.st_mtime_ns,
+            about.st_ino,
+            meta_path if meta_mtime is not None else None,
+            meta_mtime,
         )
 
     def entries(self, path: str, *, may_miss: bool = False) -> list[os.DirEntry[str]]:
@@ -138,26 +162,21 @@ def find_one(path: str) -> list[Seen]:
         project = os.path.dirname(path)
     walk = Walk(os.path.dirname(project))
     folder, name = os.path.basename(project), os.path.basename(path)
-    found: list[Seen] = []
     for entry in walk.entries(os.path.dirname(path), may_miss=True):
         if entry.name == name:
-            kind = "subagent" if name.startswith("agent-") else "main"
-            found += walk.file(entry, folder, kind, session, None)
+            walk.file(entry, path, folder, session)
     if session is not None:
-        found = [_with_meta(one) for one in found]
-    elif found and found[0].kind == "main":
-        found += walk.agents(os.path.join(project, found[0].stem, "subagents"), folder, found[0].stem)
-    return found
+        return [_with_meta(one) for one in walk.found.values()]
+    main = walk.found.get(path)
+    if main is not None and main.kind == "main":
+        walk.agents(os.path.join(project, main.stem, "subagents"), folder, main.stem)
+    return list(walk.found.values())
 
 
 def _with_meta(seen: Seen) -> Seen:
     beside = seen.path[: -len(".jsonl")] + ".meta.json"
     mtime_ns = _mtime_ns(beside)
     return seen if mtime_ns is None else seen._replace(meta_path=beside, meta_mtime_ns=mtime_ns)
-
-
-def _is_transcript(name: str) -> bool:
-    return name.endswith(".jsonl") and name != "journal.jsonl" and not any(mark in name for mark in _SET_ASIDE)
 
 
 def _mtime_ns(path: str | None) -> int | None:

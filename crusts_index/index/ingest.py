@@ -12,13 +12,18 @@ from typing import TYPE_CHECKING
 from crusts_index.claude.context_report import looks_like_context, parse_context
 from crusts_index.index.metas import set_meta
 from crusts_index.index.plan import Job, Plan
-from crusts_index.index.pool import WORTH_BYTES, Outcome, Task, read_here, read_in_workers
-from crusts_index.index.read import Stretch
+from crusts_index.index.read import Outcome, Stretch, Task, read_here
 from crusts_index.index.write import Writer
 from crusts_index.store.open import transaction
 
 if TYPE_CHECKING:
-    from crusts_index.index.run import Options, Summary
+    from crusts_index.index.summary import Options, Summary
+
+WORTH_BYTES = 16 << 20
+"""Pending bytes from which a worker process gains more than it costs."""
+
+WORTH_TWO_BYTES = 100 << 20
+"""Pending bytes from which a second one does."""
 
 
 def ingest(store: sqlite3.Connection, path: str, plan: Plan, options: Options, summary: Summary) -> None:
@@ -66,12 +71,22 @@ def ingest(store: sqlite3.Connection, path: str, plan: Plan, options: Options, s
 
 
 def _outcomes(tasks: list[Task], path: str, options: Options, pending: int) -> Iterator[Outcome]:
-    workers = (
-        options.jobs if options.jobs is not None else (min(2, os.cpu_count() or 1) if pending > WORTH_BYTES else 1)
-    )
-    if workers > 1 and len(tasks) > 1 and options.deadline is None:
+    workers = _workers(options.jobs, pending)
+    if workers and options.deadline is None:
+        from crusts_index.index.pool import read_in_workers
+
         return read_in_workers(tasks, path, options.keep_text, workers)
     return read_here(tasks, path, options.keep_text)
+
+
+def _workers(jobs: int | None, pending: int) -> int:
+    """Worker processes that pay: none for little, and one only if it can read while this process writes."""
+    if jobs is not None and jobs > 1:
+        return jobs
+    if jobs == 0 or pending < WORTH_BYTES:
+        return 0
+    cores = os.cpu_count() or 1
+    return 1 if jobs == 1 or cores == 1 or pending < WORTH_TWO_BYTES else 2
 
 
 def _name(store: sqlite3.Connection, jobs: list[Job]) -> list[Task]:

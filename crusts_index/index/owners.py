@@ -12,10 +12,11 @@ _OWN = """
 with ranked as (
   select u.id,
          row_number() over (partition by u.tool_use_id, u.name is null order by
-           u.is_copied, u.is_nested, th.kind <> 'main', s.session_id is not tr.record_session,
+           u.is_copied, u.is_nested, th.kind <> 'main', ifnull(u.use_session, s.session_id) is not s.session_id,
            u.use_ms is null, u.use_ms, tr.path, u.id) as use_rank,
          row_number() over (partition by u.tool_use_id, u.result_record_id is null order by
-           u.is_copied, u.is_nested, th.kind <> 'main', s.session_id is not tr.record_session,
+           u.is_result_copied, u.is_nested, th.kind <> 'main',
+           ifnull(u.result_session, s.session_id) is not s.session_id,
            u.result_ms is null, u.result_ms, tr.path, u.id) as result_rank
   from temp.shared_uses t
   cross join tool_uses u on u.tool_use_id = t.tool_use_id

@@ -2,70 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections import namedtuple
 
 from crusts_index.index.find import Seen
 
 PARSER = 1
 """Number of the parser. A change that reads the same bytes otherwise raises it: live transcripts are then read anew."""
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import NamedTuple
 
-class Known(NamedTuple):
-    """What the store remembers of a transcript."""
+    class Known(NamedTuple):
+        """What the store remembers of a transcript."""
 
-    id: int
-    path: str
-    size: int
-    mtime_ns: int
-    inode: int
-    offset: int
-    parser: int
-    gone: int
-    meta_mtime_ns: int | None
-    head_hash: bytes | None
-    tail_hash: bytes | None
+        id: int
+        path: str
+        size: int
+        mtime_ns: int
+        inode: int
+        offset: int
+        parser: int
+        gone: int
+        meta_mtime_ns: int | None
+        head_hash: bytes | None
+        tail_hash: bytes | None
+
+    Mark = tuple[str, int, int, int, int, int, int | None]
+    """What tells whether a transcript changed: path, id, size, mtime_ns, parser, gone, meta_mtime_ns."""
+
+    class Job(NamedTuple):
+        """A transcript to be read. The reader looks at the bytes and settles whether it may go on from the offset."""
+
+        seen: Seen
+        known: Known | None
+
+    Recall = Callable[[int], Known]
+
+    class Plan(NamedTuple):
+        """What a run has to do."""
+
+        jobs: list[Job]
+        back: list[int]
+        """Ids of transcripts that were gone and are there again, unchanged."""
+        metas: list[Job]
+        """Subagent transcripts whose .meta.json changed."""
+        gone: list[int]
+        """Ids of transcripts that vanished."""
+        pending_bytes: int
+
+else:  # on the quick path, where typing is dear to import
+    Known = namedtuple("Known", "id path size mtime_ns inode offset parser gone meta_mtime_ns head_hash tail_hash")
+    Job = namedtuple("Job", "seen known")
+    Plan = namedtuple("Plan", "jobs back metas gone pending_bytes")
 
 
-class Job(NamedTuple):
-    """A transcript to be read. The reader looks at the bytes and settles whether it may go on from the offset."""
-
-    seen: Seen
-    known: Known | None
-
-
-class Plan(NamedTuple):
-    """What a run has to do."""
-
-    jobs: list[Job]
-    back: list[int]
-    """Ids of transcripts that were gone and are there again, unchanged."""
-    metas: list[Job]
-    """Subagent transcripts whose .meta.json changed."""
-    gone: list[int]
-    """Ids of transcripts that vanished."""
-    pending_bytes: int
-
-
-def make_plan(seen: Iterable[Seen], known: dict[str, Known], gone_paths: Iterable[str] = ()) -> Plan:
-    """Compare. `gone_paths` are the known paths that a whole walk did not find."""
+def make_plan(seen: Iterable[Seen], marks: dict[str, Mark], recall: Recall, gone_paths: Iterable[str] = ()) -> Plan:
+    """Compare. `recall` gives all that is known of a transcript; `gone_paths` are those that a walk did not find."""
     jobs: list[Job] = []
     back: list[int] = []
     metas: list[Job] = []
     pending = 0
     for one in seen:
-        before = known.get(one.path)
-        if before is None or _has_changed(one, before):
-            jobs.append(Job(one, before))
-            grown = before is not None and one.size > before.offset
-            pending += one.size - (before.offset if grown and before is not None else 0)
-        elif before.gone:
-            back.append(before.id)
-        if before is not None and one.meta_mtime_ns != before.meta_mtime_ns and one.meta_path is not None:
-            metas.append(Job(one, before))
-    gone = [known[path].id for path in gone_paths if not known[path].gone]
-    return Plan(jobs, back, metas, gone, pending)
-
-
-def _has_changed(seen: Seen, known: Known) -> bool:
-    return (seen.size, seen.mtime_ns) != (known.size, known.mtime_ns) or known.parser != PARSER
+        mark = marks.get(one.path)
+        if mark is None:
+            jobs.append(Job(one, None))
+            pending += one.size
+            continue
+        _, transcript, size, mtime_ns, parser, gone, meta_mtime_ns = mark
+        if one.size != size or one.mtime_ns != mtime_ns or parser != PARSER:
+            known = recall(transcript)
+            jobs.append(Job(one, known))
+            pending += one.size - known.offset if one.size > known.offset else one.size
+        elif gone:
+            back.append(transcript)
+        if one.meta_mtime_ns != meta_mtime_ns and one.meta_path is not None:
+            metas.append(Job(one, recall(transcript)))
+    vanished = [marks[path][1] for path in gone_paths if not marks[path][5]]
+    return Plan(jobs, back, metas, vanished, pending)

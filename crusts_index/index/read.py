@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 
 from crusts_index.index.past import StoredPast
 from crusts_index.index.plan import PARSER, Job
+from crusts_index.index.sessions import placed_session
 from crusts_index.transcript.decode import REFUSED, decode_patiently, decode_record, is_object
 from crusts_index.transcript.fold import Fold
 from crusts_index.transcript.state import State
@@ -31,13 +31,11 @@ APPEND, RETAIN, DROP = "append", "retain", "drop"
 """How a stretch treats what the store has of the transcript: go on; replace, and retain billed calls; replace."""
 
 
-@dataclass
-class Stretch:
+class Stretch(NamedTuple):
     """Rows of one stretch of a transcript, with the state behind it."""
 
     transcript_id: int
     mode: str
-    start: int
     offset: int
     size: int
     mtime_ns: int
@@ -51,10 +49,32 @@ class Stretch:
     state: str
     about: dict[str, Any]
     records: int
-    bytes_read: int = 0
-    parser: int = PARSER
-    basis: tuple[int, int, int] = field(default=(0, 0, 0))
+    bytes_read: int
+    basis: tuple[int, int, int]
     """Offset, size and mtime that the store had when this was read: another run may have been here since."""
+
+
+Task = tuple[Job, int]
+"""A transcript to be read, and its id."""
+
+Outcome = tuple[Job, Stretch | str | None]
+"""A job with its next stretch; with None behind its last one; or with the reason why it could not be read."""
+
+
+def read_here(tasks: Iterable[Task], store: str, keep_text: bool) -> Iterator[Outcome]:
+    """Read the transcripts in this process, one after the other."""
+    for job, transcript_id in tasks:
+        try:
+            for stretch in read(job, transcript_id, store, keep_text):
+                yield job, stretch
+        except OSError as error:
+            yield job, reason(error)
+        yield job, None
+
+
+def reason(error: OSError) -> str:
+    """Why something could not be read, in a few words."""
+    return (error.strerror or str(error)).lower()
 
 
 def read(job: Job, transcript_id: int, store: str, keep_text: bool = True) -> Iterator[Stretch]:
@@ -66,7 +86,7 @@ def read(job: Job, transcript_id: int, store: str, keep_text: bool = True) -> It
         past = StoredPast(store, transcript_id) if start else None
         try:
             state = State.load(past.state()) if past is not None else None
-            fold = Fold(transcript_id, job.seen.kind, past, state, keep_text)
+            fold = Fold(transcript_id, job.seen.kind, past, state, placed_session(job.seen), keep_text)
             known = job.known
             basis = (known.offset, known.size, known.mtime_ns) if known is not None else (0, -1, 0)
             reader = _Reader(fold, file, start, about.st_size)
@@ -78,7 +98,6 @@ def read(job: Job, transcript_id: int, store: str, keep_text: bool = True) -> It
                 yield Stretch(
                     transcript_id=transcript_id,
                     mode=mode,
-                    start=start,
                     offset=end,
                     size=about.st_size if is_last else -1,
                     mtime_ns=about.st_mtime_ns,

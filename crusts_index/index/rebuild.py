@@ -7,7 +7,7 @@ import sqlite3
 
 from crusts_index.errors import CrustsError
 from crusts_index.index.refresh import index_all, roots_of
-from crusts_index.index.run import Options, Summary
+from crusts_index.index.summary import Options, Summary
 from crusts_index.index.write import settle_all
 from crusts_index.store.open import checkpoint, open_store, transaction
 from crusts_index.store.settings import Settings

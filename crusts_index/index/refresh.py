@@ -6,18 +6,23 @@ import os
 import sqlite3
 import sys
 import time
-from collections.abc import Sequence
 
 from crusts_index.claude.roots import Root, find_roots
 from crusts_index.errors import CrustsError
-from crusts_index.index.run import Options, Summary, index_files, index_roots
-from crusts_index.index.surround import keep_surroundings
+from crusts_index.index.run import index_files, index_roots
+from crusts_index.index.summary import Options, Summary
 from crusts_index.store.open import checkpoint, open_store
-from crusts_index.store.prices import learn_prices
 from crusts_index.store.query import run
 from crusts_index.store.settings import Settings
 from crusts_index.store.upgrade import ensure
 from crusts_index.store.when import now_ms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+HOOK_SECONDS = 1.0
+"""The longest that a hook waits for another program to leave the store."""
 
 REPORT_SECONDS = 2.0
 """The longest that a report waits for the index (design: reports answer from what is there)."""
@@ -33,36 +38,46 @@ def keeps_text(settings: Settings) -> bool:
     return settings.config.get("keepText") is not False
 
 
-def open_writer(settings: Settings) -> sqlite3.Connection:
-    """The store, made or upgraded first where that is needed, open for writing."""
-    ensure(settings.db)
-    return open_store(settings.db, write=True)
+def open_writer(settings: Settings, timeout: float | None = None) -> sqlite3.Connection:
+    """The store, made or upgraded first where that is needed, open for writing; `timeout` seconds for each lock."""
+    if timeout is None:
+        ensure(settings.db)
+        return open_store(settings.db, write=True)
+    ensure(settings.db, timeout=timeout)
+    return open_store(settings.db, write=True, timeout=timeout)
 
 
-def index_all(settings: Settings, options: Options) -> Summary:
+def index_all(settings: Settings, options: Options, timeout: float | None = None) -> Summary:
     """Index all roots."""
     roots = roots_of(settings)
-    store = open_writer(settings)
+    store = open_writer(settings, timeout)
     try:
         summary = index_roots(store, settings.db, [root.projects_dir for root in roots], options)
         if summary.touched:
-            keep_surroundings(store, roots, summary.touched, now_ms())
+            _look_around(store, roots, summary.touched)
             checkpoint(store)
     finally:
         store.close()
     return summary
 
 
-def index_named(settings: Settings, files: Sequence[str], options: Options) -> Summary:
+def index_named(settings: Settings, files: Sequence[str], options: Options, timeout: float | None = None) -> Summary:
     """Index the sessions of the named transcripts only."""
-    store = open_writer(settings)
+    store = open_writer(settings, timeout)
     try:
         summary = index_files(store, settings.db, files, options)
         if summary.touched:
-            keep_surroundings(store, roots_of(settings), summary.touched, now_ms())
+            _look_around(store, roots_of(settings), summary.touched)
     finally:
         store.close()
     return summary
+
+
+def _look_around(store: sqlite3.Connection, roots: list[Root], touched: list[int]) -> None:
+    # Only now: hashing is dear to import, and most runs touch nothing.
+    from crusts_index.index.surround import keep_surroundings
+
+    keep_surroundings(store, roots, touched, now_ms())
 
 
 def open_refreshed(settings: Settings) -> sqlite3.Connection:
@@ -70,9 +85,11 @@ def open_refreshed(settings: Settings) -> sqlite3.Connection:
 
     Says on stderr where it could not be brought up to date. Raises CrustsError where there is nothing to answer from.
     """
-    if settings.refresh:
+    if not settings.refresh:
+        _bring_up(settings)
+    else:
         try:
-            summary = index_all(settings, report_options(settings))
+            summary = index_all(settings, report_options(settings), timeout=REPORT_SECONDS)
             if not summary.is_complete:
                 left = max(0, summary.pending_bytes - summary.bytes_read) / 1e6
                 _note(f"the store is behind by about {left:,.0f} MB of transcripts: run `crusts index`")
@@ -83,8 +100,19 @@ def open_refreshed(settings: Settings) -> sqlite3.Connection:
     return open_store(settings.db)
 
 
+def _bring_up(settings: Settings) -> None:
+    """Bring a store that is there up to this program; one that cannot be is answered from as far as it goes."""
+    if os.path.exists(settings.db):
+        try:
+            ensure(settings.db, timeout=REPORT_SECONDS)
+        except CrustsError as error:
+            _note(f"could not bring the store up to date ({error}); answering from what is there")
+
+
 def learn_new_prices(settings: Settings, *, ask_all: bool = False, fetch: bool = False) -> list[str]:
     """Price the calls of models that were not seen before (D15); gives back the models without a price."""
+    from crusts_index.store.prices import learn_prices
+
     store = open_writer(settings)
     try:
         return learn_prices(store, now_ms(), refresh=ask_all, refresh_online=fetch)
@@ -103,7 +131,7 @@ def list_problems(settings: Settings) -> list[tuple[str, int, int, str]]:
 
 def report_options(settings: Settings) -> Options:
     """How a report indexes: within its two seconds."""
-    return Options(keep_text=keeps_text(settings), deadline=time.monotonic() + REPORT_SECONDS, kind="report", jobs=1)
+    return Options(keep_text=keeps_text(settings), deadline=time.monotonic() + REPORT_SECONDS, kind="report", jobs=0)
 
 
 def _note(text: str) -> None:

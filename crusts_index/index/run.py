@@ -5,65 +5,41 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 
 from crusts_index.index.find import Seen, Walk, find_one
-from crusts_index.index.metas import write_metas
 from crusts_index.index.plan import Known, make_plan
-from crusts_index.store.open import transaction
+from crusts_index.index.summary import Options, Summary
+from crusts_index.store.open import explained, transaction
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
-@dataclass
-class Summary:
-    """What a run did. Counts are of this run (`index --json`)."""
+    from crusts_index.index.plan import Mark
 
-    files: int = 0
-    changed: int = 0
-    gone: int = 0
-    bytes_read: int = 0
-    records: int = 0
-    calls: int = 0
-    problems: int = 0
-    seconds: float = 0.0
-    pending_bytes: int = 0
-    is_complete: bool = True
-    unreadable: list[tuple[str, str]] = field(default_factory=list)
-    touched: list[int] = field(default_factory=list)
-    """Ids of the transcripts that were read."""
-
-
-Progress = Callable[[int, int], None]
-"""Told after each stretch: bytes read so far, bytes to read in all."""
-
-
-@dataclass
-class Options:
-    """How a run is done."""
-
-    jobs: int | None = None
-    keep_text: bool = True
-    deadline: float | None = None
-    """`time.monotonic()` after which no further transcript is begun or gone on with."""
-    kind: str = "index"
-    progress: Progress | None = None
+__all__ = ["Options", "Summary", "index_files", "index_roots"]
 
 
 def index_roots(store: sqlite3.Connection, path: str, roots: Iterable[str], options: Options) -> Summary:
-    """Bring the store up to date with everything under the projects folders `roots`."""
+    """Bring the store up to date with everything under the projects folders `roots`.
+
+    Raises CrustsError for a store that is damaged, full or not to be written.
+    """
     summary = Summary()
     started = time.time()
     seen: dict[str, Seen] = {}
     walked: list[Walk] = []
     for root in roots:
         walk = Walk(root)
-        seen.update((one.path, one) for one in walk.transcripts())
+        walk.transcripts()
+        seen.update(walk.found)
         walked.append(walk)
         summary.unreadable += walk.unreadable
-    known = _known(store)
-    gone = [lost for walk in walked for lost in _vanished(walk, seen, known)]
-    _run(store, path, seen.values(), known, gone, options, summary)
-    _record_run(store, summary, options.kind, started)
+    with explained(store):
+        marks = _marks(store)
+        gone = [lost for walk in walked for lost in _vanished(walk, seen, marks)]
+        _run(store, path, seen.values(), marks, gone, options, summary)
+        _record_run(store, summary, options.kind, started)
     return summary
 
 
@@ -72,8 +48,9 @@ def index_files(store: sqlite3.Connection, path: str, files: Iterable[str], opti
     summary = Summary()
     started = time.time()
     seen = {one.path: one for name in files for one in find_one(name)}
-    _run(store, path, seen.values(), _known(store, list(seen)), [], options, summary)
-    _record_run(store, summary, options.kind, started)
+    with explained(store):
+        _run(store, path, seen.values(), _marks(store, list(seen)), [], options, summary)
+        _record_run(store, summary, options.kind, started)
     return summary
 
 
@@ -81,57 +58,61 @@ def _run(
     store: sqlite3.Connection,
     path: str,
     seen: Iterable[Seen],
-    known: dict[str, Known],
+    marks: dict[str, Mark],
     gone: list[str],
     options: Options,
     summary: Summary,
 ) -> None:
-    seen = [one for one in seen if not _is_forgotten(store, one)]
-    plan = make_plan(seen, known, gone)
+    forgotten = {row[0] for row in store.execute("select session_id from forgotten")}
+    seen = [one for one in seen if not _is_forgotten(one, forgotten)] if forgotten else list(seen)
+    plan = make_plan(seen, marks, lambda one: _known(store, one), gone)
     summary.files, summary.gone, summary.pending_bytes = len(seen), len(plan.gone), plan.pending_bytes
+    if options.most_bytes is not None and plan.pending_bytes > options.most_bytes:
+        summary.is_complete = False
+        return
     _mark_presence(store, plan.gone, plan.back)
     if plan.metas:
+        from crusts_index.index.metas import write_metas
+
         write_metas(store, plan.metas)
     if plan.jobs:
         # Only now: decoding is dear to import, and most runs have nothing to read.
         from crusts_index.index.ingest import ingest
 
         ingest(store, path, plan, options, summary)
-        if _has_forgotten(store):
+        if forgotten:
             from crusts_index.index.forget import forget_returned
 
             forget_returned(store)
     (summary.calls,) = store.execute("select count(*) from api_calls").fetchone() if plan.jobs else (0,)
 
 
-def _known(store: sqlite3.Connection, paths: list[str] | None = None) -> dict[str, Known]:
-    columns = "id, path, size, mtime_ns, inode, offset, parser, gone, meta_mtime_ns, head_hash, tail_hash"
+def _marks(store: sqlite3.Connection, paths: list[str] | None = None) -> dict[str, Mark]:
+    sql = "select path, id, size, mtime_ns, parser, gone, meta_mtime_ns from transcripts"
     if paths is None:
-        rows = store.execute(f"select {columns} from transcripts")
-        return {row[1]: Known(*row) for row in rows}
-    found = (store.execute(f"select {columns} from transcripts where path = ?", (path,)).fetchone() for path in paths)
-    return {row[1]: Known(*row) for row in found if row is not None}
+        return {row[0]: row for row in store.execute(sql)}
+    return {row[0]: row for path in paths for row in store.execute(f"{sql} where path = ?", (path,))}
 
 
-def _vanished(walk: Walk, seen: dict[str, Seen], known: dict[str, Known]) -> Iterator[str]:
+def _known(store: sqlite3.Connection, transcript: int) -> Known:
+    columns = ", ".join(Known._fields)
+    return Known._make(store.execute(f"select {columns} from transcripts where id = ?", (transcript,)).fetchone())
+
+
+def _vanished(walk: Walk, seen: dict[str, Seen], marks: dict[str, Mark]) -> Iterator[str]:
     """Known transcripts of a root that are not there. A root that is empty as a whole lost nothing (D4)."""
-    if not any(one.root == walk.root for one in seen.values()):
+    if not walk.found:
         return
     blind = [path.rstrip(os.sep) for path, _ in walk.unreadable]
-    for path in known:
-        is_lost = path not in seen and path.startswith(walk.root + os.sep)
+    for path in marks.keys() - seen.keys():
+        is_lost = path.startswith(walk.root + os.sep)
         if is_lost and not any(path == folder or path.startswith(folder + os.sep) for folder in blind):
             yield path
 
 
-def _has_forgotten(store: sqlite3.Connection) -> bool:
-    return store.execute("select 1 from forgotten limit 1").fetchone() is not None
-
-
-def _is_forgotten(store: sqlite3.Connection, seen: Seen) -> bool:
+def _is_forgotten(seen: Seen, forgotten: set[str]) -> bool:
     """Whether the user had its session forgotten (D16), as far as the file's place tells which one it is."""
-    names = (seen.stem, seen.parent_session, seen.path)
-    return store.execute("select 1 from forgotten where session_id in (?, ?, ?)", names).fetchone() is not None
+    return seen.stem in forgotten or seen.path in forgotten or seen.parent_session in forgotten
 
 
 def _mark_presence(store: sqlite3.Connection, gone: list[int], back: list[int]) -> None:
@@ -156,6 +137,8 @@ def _record_run(store: sqlite3.Connection, summary: Summary, kind: str, started:
     """Keep what a run did, if it did anything."""
     summary.seconds = round(time.time() - started, 3)
     if not (summary.changed or summary.gone):
+        last = store.execute("select kind from runs order by id desc limit 1").fetchone()
+        summary.is_kept_up = last is not None and last[0] == "index"
         return
     from crusts_index import __version__
 

@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from crusts_index.index.find import Seen
 from crusts_index.transcript.rows import thread_id
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
@@ -82,6 +83,13 @@ def _drop_unused(store: sqlite3.Connection, sessions: set[int], projects: set[in
             "delete from projects where id = ?1 and not exists (select 1 from sessions where project_id = ?1)",
             (project,),
         )
+
+
+def placed_session(seen: Seen) -> str | None:
+    """The session that a transcript's place tells; None where only its records can (D3)."""
+    if seen.kind != "main":
+        return seen.parent_session
+    return seen.stem if _UUID.fullmatch(seen.stem) else None
 
 
 def _session_of(kind: str, stem: str, parent: str | None, record_session: str | None) -> str:

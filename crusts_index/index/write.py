@@ -10,6 +10,7 @@ from typing import Any
 
 from crusts_index.index.calls import drop_returned, release_calls, settle_calls
 from crusts_index.index.owners import settle_owners, shared_uses
+from crusts_index.index.plan import PARSER
 from crusts_index.index.read import DROP, RETAIN, Stretch
 from crusts_index.index.sessions import settle_sessions, settle_view
 from crusts_index.store.open import explained
@@ -226,7 +227,7 @@ class Writer:
                     stretch.head_hash,
                     stretch.tail_hash,
                 ),
-                *(stretch.parser, *(about[name] for name in _ABOUT), stretch.transcript_id),
+                *(PARSER, *(about[name] for name in _ABOUT), stretch.transcript_id),
             ),
         )
         self._store.execute(

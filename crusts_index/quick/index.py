@@ -1,19 +1,25 @@
-"""`crusts index --hook`: the session that a hook of Claude Code names, silently and whatever happens (exit 0)."""
+"""`crusts index` before typer is imported: as a hook of Claude Code, and as it stands where little is new."""
 
 import sys
 
-from crusts_index.errors import NotQuick
+from crusts_index.errors import CrustsError, NotQuick
 from crusts_index.store.settings import Settings, load_settings, split_flags
 
 MOST_STDIN = 1 << 20
+MOST_BYTES = 8 << 20
+"""With more than this to read there is time for a progress bar."""
 
 
 def run(argv: list[str]) -> int:
-    """Index the session named on stdin. Anything but `--hook` alone belongs to the full command line."""
+    """Index as `--hook` or with no option of its own; NotQuick for all else, and where much is new."""
     flags, rest = split_flags(argv)
-    if rest != ["--hook"]:
+    if rest == ["--hook"]:
+        run_hook(load_settings(flags), sys.stdin.buffer.read(MOST_STDIN))
+        return 0
+    settings = load_settings(flags)
+    if rest or settings.json or settings.verbose:
         raise NotQuick
-    run_hook(load_settings(flags), sys.stdin.buffer.read(MOST_STDIN))
+    _run_plain(settings)
     return 0
 
 
@@ -30,7 +36,40 @@ def run_hook(settings: Settings, payload: bytes) -> None:
     files = [path for path in named if path and path.endswith(".jsonl") and os.path.isfile(path)]
     if not files:
         return
-    from crusts_index.index.refresh import index_named, keeps_text
-    from crusts_index.index.run import Options
+    from crusts_index.index.refresh import HOOK_SECONDS, index_named, keeps_text
+    from crusts_index.index.summary import Options
 
-    index_named(settings, files, Options(jobs=1, keep_text=keeps_text(settings), kind="hook"))
+    options = Options(jobs=0, keep_text=keeps_text(settings), kind="hook")
+    index_named(settings, files, options, timeout=HOOK_SECONDS)
+
+
+def _run_plain(settings: Settings) -> None:
+    from crusts_index.index.refresh import index_all, keeps_text
+    from crusts_index.index.summary import Options
+
+    summary = index_all(settings, Options(jobs=0, keep_text=keeps_text(settings), most_bytes=MOST_BYTES))
+    if not summary.is_complete:
+        raise NotQuick
+    if not summary.is_kept_up or "search" in settings.config:
+        _keep_up(settings)
+    sys.stdout.write(summary.sentence() + "\n")
+    for path, reason in summary.unreadable:
+        _note(f"could not read {path}: {reason}")
+
+
+def _keep_up(settings: Settings) -> None:
+    """What a plain index does besides: prices of new models (D15), the search file."""
+    from crusts_index.index.refresh import learn_new_prices
+    from crusts_index.store import search
+
+    unpriced = learn_new_prices(settings)
+    if unpriced:
+        _note(f"no price is known for {', '.join(unpriced)}: their calls have no cost")
+    try:
+        search.keep_up(settings)
+    except CrustsError as error:
+        _note(f"the search file was left as it was: {error}")
+
+
+def _note(message: str) -> None:
+    sys.stderr.write("crusts: " + "".join(c if c.isprintable() else "?" for c in message) + "\n")

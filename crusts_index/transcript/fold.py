@@ -23,7 +23,10 @@ TIMED = frozenset("user assistant system attachment progress".split())
 
 
 class Fold:
-    """The fold over one transcript. `past` is what an earlier run knows of it, with the `state` that it left."""
+    """The fold over one transcript. `past` is what an earlier run knows of it, with the `state` that it left.
+
+    `session` is the one that the transcript's place tells, if it tells any (D3).
+    """
 
     def __init__(
         self,
@@ -31,6 +34,7 @@ class Fold:
         kind: str,
         past: Past | None = None,
         state: State | None = None,
+        session: str | None = None,
         keep_text: bool = True,
     ) -> None:
         self.state = state or State()
@@ -40,7 +44,7 @@ class Fold:
         self._is_agent_file = kind == "subagent"
         self._places = Places(transcript_id, kind, past, self.state)
         self._responses = Responses(transcript_id, past, self.state)
-        self._tools = ToolUses(transcript_id, past, keep_text=keep_text)
+        self._tools = ToolUses(transcript_id, past, session, keep_text=keep_text)
         self._speech = Speech(self.state, self._places, self._responses, self._tools, keep_text=keep_text)
         self._notices = Notices(
             transcript_id,

@@ -183,6 +183,7 @@ class Notices:
                 self._transcript_id,
                 thread_id(self._transcript_id, step.thread),
                 uuid_key(forked.message_uuid) if forked and forked.message_uuid else step.key,
+                step.record.session_id,
                 trigger if isinstance(trigger, str) else None,
                 _count(body, "preTokens", "pre_tokens"),
                 _count(body, "postTokens", "post_tokens"),

@@ -82,6 +82,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
             "is_own",
         ),
         *("prior_read_id", "prior_edit_id", "is_copied", "is_nested"),
+        *("use_session", "result_session", "is_result_copied"),
     ),
     "tool_loads": ("record_id", "name"),
     "compactions": (
@@ -90,6 +91,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
             "transcript_id",
             "thread_id",
             "uuid",
+            "record_session",
             "trigger",
             "pre_tokens",
             "post_tokens",

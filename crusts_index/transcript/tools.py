@@ -59,13 +59,16 @@ class ToolUse(msgspec.Struct, gc=False):
     prior_edit_id: int | None = None
     is_copied: int = 0
     is_nested: int = 0
+    use_session: str | None = None
+    result_session: str | None = None
+    is_result_copied: int = 0
 
 
 class ToolUses:
     """The tool uses of one transcript."""
 
-    def __init__(self, transcript_id: int, past: Past | None, *, keep_text: bool) -> None:
-        self._transcript_id, self._keep_text = transcript_id, keep_text
+    def __init__(self, transcript_id: int, past: Past | None, session: str | None, *, keep_text: bool) -> None:
+        self._transcript_id, self._session, self._keep_text = transcript_id, session, keep_text
         self._past: Past = past or NoPast()
         self._is_fresh = past is None
         self._known: dict[str, ToolUse] = {}
@@ -85,6 +88,7 @@ class ToolUses:
         use.is_copied = 0 if step.record.forked_from is None else 1
         use.is_nested = 1 if is_nested else 0
         use.use_record_id, use.use_ms = step.id, step.time_ms
+        use.use_session = self._foreign(step)
         self._describe(use, block.name or "", raw)
         if not is_nested:
             self._places[use.id] = Place(step.thread, step.branch, step.epoch)
@@ -101,6 +105,8 @@ class ToolUses:
             use.is_copied, use.is_nested = 0 if step.record.forked_from is None else 1, 1 if is_nested else 0
         if use.result_record_id is None:
             use.result_record_id, use.result_ms = step.id, step.time_ms
+            use.result_session = self._foreign(step)
+            use.is_result_copied = 0 if step.record.forked_from is None else 1
             use.result_chars, use.result_tokens = result.chars, result.size_tokens
             use.is_error = 1 if block.is_error else 0
             use.result_hash = hash64("\0".join(result.texts).encode("utf-8", "replace"))
@@ -127,6 +133,11 @@ class ToolUses:
         rows = [msgspec.structs.astuple(use) for use in self.changed.values()]
         self.changed = {}
         return rows
+
+    def _foreign(self, step: Step) -> str | None:
+        """The record's session for rank 4 of D2; None where it is the one that the transcript's place tells."""
+        session = step.record.session_id
+        return None if session == self._session and session is not None else session or ""
 
     def _new(self, block_id: int, thread: int, tool_use_id: str | None) -> ToolUse:
         use = ToolUse(block_id, self._transcript_id, thread_id(self._transcript_id, thread), tool_use_id)

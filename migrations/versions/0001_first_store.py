@@ -315,11 +315,7 @@ def upgrade() -> None:
         sqlite_where=sa.text("is_prompt = 1 or is_summary = 1"),
     )
     op.create_index(
-        "records_opening",
-        "records",
-        ["transcript_id", "parent_uuid"],
-        unique=False,
-        sqlite_where=sa.text("opens = 1"),
+        "records_opening", "records", ["transcript_id", "parent_uuid"], unique=False, sqlite_where=sa.text("opens = 1")
     )
 
     op.create_table(
@@ -354,6 +350,9 @@ def upgrade() -> None:
         sa.Column("owns_result", sa.Integer(), server_default="1", nullable=False),
         sa.Column("is_copied", sa.Integer(), server_default="0", nullable=False),
         sa.Column("is_nested", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("use_session", sa.Text(), nullable=True),
+        sa.Column("result_session", sa.Text(), nullable=True),
+        sa.Column("is_result_copied", sa.Integer(), server_default="0", nullable=False),
         sa.ForeignKeyConstraint(
             ["thread_id"],
             ["threads.id"],
@@ -365,25 +364,10 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index(
-        "tool_uses_by_agent",
-        "tool_uses",
-        ["agent_id"],
-        unique=False,
-        sqlite_where=sa.text("agent_id is not null"),
+        "tool_uses_by_agent", "tool_uses", ["agent_id"], unique=False, sqlite_where=sa.text("agent_id is not null")
     )
     op.create_index(
-        "tool_uses_rereading",
-        "tool_uses",
-        ["use_ms"],
-        unique=False,
-        sqlite_where=sa.text("prior_read_id is not null"),
-    )
-    op.create_index(
-        "tool_uses_by_path",
-        "tool_uses",
-        ["thread_id", "path"],
-        unique=False,
-        sqlite_where=sa.text("path is not null"),
+        "tool_uses_by_path", "tool_uses", ["thread_id", "path"], unique=False, sqlite_where=sa.text("path is not null")
     )
     op.create_index(
         "tool_uses_by_tool_use_id",
@@ -391,6 +375,9 @@ def upgrade() -> None:
         ["tool_use_id"],
         unique=False,
         sqlite_where=sa.text("tool_use_id is not null"),
+    )
+    op.create_index(
+        "tool_uses_rereading", "tool_uses", ["use_ms"], unique=False, sqlite_where=sa.text("prior_read_id is not null")
     )
 
     op.create_table(
@@ -436,6 +423,7 @@ def upgrade() -> None:
         sa.Column("transcript_id", sa.Integer(), nullable=False),
         sa.Column("thread_id", sa.Integer(), nullable=False),
         sa.Column("uuid", sa.BLOB(), nullable=True),
+        sa.Column("record_session", sa.Text(), nullable=True),
         sa.Column("trigger", sa.Text(), nullable=True),
         sa.Column("pre_tokens", sa.Integer(), nullable=True),
         sa.Column("post_tokens", sa.Integer(), nullable=True),

@@ -52,7 +52,7 @@ from (
       -- The owner among copies of one boundary, by the rank of D2; boundaries without a uuid are their own.
       row_number() over (
         partition by ifnull(c.uuid, c.id)
-        order by r.is_copied, h.kind <> 'main', s.session_id is not t.record_session,
+        order by r.is_copied, h.kind <> 'main', s.session_id is not c.record_session,
           r.time_ms is null, r.time_ms, t.path, c.id) as nth,
       (select x.call_id from responses x join api_calls y on y.id = x.call_id
         where x.thread_id = c.thread_id and x.id > 0 and x.id < c.id and x.is_advisor = 0
