@@ -17,7 +17,7 @@ with chosen (id) as (
   select * from (
     select r.id from responses as r
     where r.thread_id = :transcript << 20 and r.id > 0 and r.is_advisor = 0
-    order by r.id desc limit :last)
+    order by r.id desc limit ifnull(:last, -1))
 )
 select r.id, r.last_record_id, r.message, r.ordinal, r.branch, r.epoch, coalesce(c.model, 'unknown') as model, c.time_ms,
        c.input_tokens, c.cache_read_tokens, c.cache_write_tokens, c.cache_write_1h_tokens,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     Row = tuple[Any, ...]
     Fetch = Callable[..., list[Row]]
     Key = bytes | str
+    Counts = tuple[int, int, int, int, int]  # uncached input, cache read, cache write, of it for an hour, output
 
 MOST_BYTES = 2 << 20
 """More than this behind the store, and only the last stretch is read, on its own."""
@@ -52,17 +53,16 @@ class Use:
 class Call:
     """A response in the making: the usage of its last line holds."""
 
-    def __init__(self, id: int, message: int, ordinal: int, branch: int, epoch: int, request_id: str | None) -> None:
+    def __init__(self, id: int, message: int, ordinal: int, branch: int, epoch: int) -> None:
         self.id = self.last_record_id = id
         self.message, self.ordinal, self.branch, self.epoch = message, ordinal, branch, epoch
-        self.request_id = request_id
         self.model: str | None = None
         self.time_ms: int | None = None
-        self.counts = (0, 0, 0, 0, 0)
+        self.counts: Counts = (0, 0, 0, 0, 0)
         self.thinking: int | None = None
         self.stop_reason: str | None = None
         self.effort: str | None = None
-        self.chars: dict[str, int] = {}  # of its blocks, by kind
+        self.parts: list[tuple[str, Any]] = []  # its blocks: kind, and text or tool use
 
     def row(self) -> Row:
         """A row of `session_calls`."""
@@ -74,15 +74,26 @@ class Call:
         )
 
     def block(self) -> Row:
-        """One row of `session_blocks` for all that it said: whether the output logged can be right (D9)."""
-        estimate = -(-sum(self.chars.values()) * 10 // 38)  # between text and code
-        output = self.counts[4]
-        is_exact = output > 0 and output * 2 >= estimate
+        """One row of `session_blocks` for all that it said: its tokens, and whether the output logged can be right."""
+        tokens, is_exact = self._tokens()
         return (
-            *(self.id, self.id, self.message, self.time_ms, "text", "conversation"),
-            *(output if is_exact else estimate, estimate, sum(self.chars.values()), int(is_exact)),
+            *(self.id, self.id, self.message, self.time_ms, "text", "conversation", tokens, tokens, 0, int(is_exact)),
             *(self.branch, self.epoch, self.ordinal, "assistant", None, 0, 0, 0, None, None, self.id),
         )
+
+    def _tokens(self) -> tuple[int, bool]:
+        """Tokens of its blocks, and whether they are the output as billed: not where that is a placeholder (D9)."""
+        output = self.counts[4]
+        if not self.parts:
+            return output, True
+        most = sum(_size(part) for _, part in self.parts) / 3 + len(self.parts) + (self.thinking or 0)
+        if output and output * 2 > most:
+            return output, True
+        # Only now: `re`, which this needs, is dear to import.
+        from crusts_index.transcript.tokens import spread
+
+        shares = spread(output, self.thinking, [_measure(kind, part) for kind, part in self.parts])
+        return sum(tokens for tokens, _ in shares), all(is_exact for _, is_exact in shares)
 
 
 class Tail:
@@ -100,7 +111,7 @@ class Tail:
         self._last = Place(0, thread.get("branch") or 0, thread.get("epoch") or 0)
         self.places: dict[Key, Place] = {}
         self._openers: set[Key | None] = set()
-        self._calls: dict[tuple[str | None, str | None], Call] = {}
+        self._calls: dict[tuple[str | None, str, tuple[int, ...] | None], Call] = {}
         self._by_message: dict[str, int] = {}
         self.uses: dict[str, Use] = {}
         self._reads: dict[tuple[str, object, object], int] = {}
@@ -112,6 +123,7 @@ class Tail:
         self.leaf: tuple[int, Key] | None = None
         self.last_ms: int | None = None
         self.version: str | None = None
+        self.cwd: str | None = None
         self.bytes_read = 0
         self.is_cut = False
 
@@ -174,21 +186,23 @@ class Tail:
         if time_ms is not None and (self.last_ms is None or time_ms > self.last_ms):
             self.last_ms = time_ms
         self.version = _text(record.get("version")) or self.version
+        self.cwd = self.cwd or _text(record.get("cwd"))
         return time_ms
 
     def _assistant(self, here: Place, record: Json, time_ms: int | None) -> None:
         message = record.get("message")
         if not isinstance(message, dict) or _SYNTHETIC in (message.get("model"), record.get("model")):
             return
-        call = self._call(here, _text(record.get("requestId")), _text(message.get("id")))
+        usage = message.get("usage")
+        counts = _counts(usage) if isinstance(usage, dict) else None
+        call = self._call(here, _text(record.get("requestId")), _text(message.get("id")), counts)
         here.branch, here.epoch = call.branch, call.epoch
         here.response_id, here.message = call.id, call.message
         call.last_record_id = here.record_id
         call.time_ms = time_ms if time_ms is not None else call.time_ms
-        usage = message.get("usage")
-        if isinstance(usage, dict):
+        if isinstance(usage, dict) and counts is not None:
             call.model = _text(message.get("model"))
-            call.counts = _counts(usage)
+            call.counts = counts
             details = usage.get("output_tokens_details")
             call.thinking = _count(details.get("thinking_tokens")) if isinstance(details, dict) else None
         call.stop_reason = _text(message.get("stop_reason")) or call.stop_reason
@@ -199,13 +213,13 @@ class Tail:
     def _said(self, call: Call, id: int, block: object) -> None:
         if not isinstance(block, dict):
             if isinstance(block, str):
-                call.chars["text"] = call.chars.get("text", 0) + len(block)
+                call.parts.append(("text", block))
             return
         kind = block.get("type")
-        if kind in ("text", "thinking"):
-            call.chars[kind] = call.chars.get(kind, 0) + len(_text(block.get(kind)) or "")
-        elif kind == "tool_use":
-            call.chars[kind] = call.chars.get(kind, 0) + _size(block.get("input")) + 40
+        if kind in ("text", "thinking", "redacted_thinking"):
+            call.parts.append((kind, _text(block.get(kind)) or ""))
+        elif kind in ("tool_use", "server_tool_use"):
+            call.parts.append((kind, block))
             self._use(id, block)
 
     def _use(self, id: int, block: Json) -> None:
@@ -314,31 +328,35 @@ class Tail:
                 here.epoch = 0
         self._openers.add(parent)
 
-    def _call(self, here: Place, request_id: str | None, message_id: str | None) -> Call:
-        known = self._calls.get((request_id, message_id))
-        if known is not None and (request_id or message_id):
-            return known
+    def _call(self, here: Place, request_id: str | None, message_id: str | None, counts: Counts | None) -> Call:
+        """The call that a line belongs to: by request and message id, without a request by the input side too (D1)."""
         name = message_id or request_id
-        message = self._by_message.get(name) if name else None
+        side = counts[:3] if request_id is None and counts is not None else None
+        key = (request_id, message_id or ("" if request_id else str(here.record_id)), side)
+        known = self._calls.get(key)
+        if known is not None:
+            return known
+        message = self._by_message.get(name) if name and request_id else None
         rows: list[Row] = []
         if name and message is None:
             rows = self._fetch(
                 "status_response", transcript=self.transcript, message_id=message_id, request_id=request_id
             )
-        for id, stored_message, ordinal, branch, epoch, stored_request in rows:
-            message = stored_message
-            if stored_request == request_id:
-                call = Call(id, message or 0, ordinal, branch, epoch, request_id)
+        for id, stored_message, ordinal, branch, epoch, stored_request, *stored_side in rows:
+            if request_id is not None or stored_request is not None:
+                message = stored_message
+            if stored_request == request_id and (side is None or side == tuple(stored_side)):
+                call = Call(id, stored_message or 0, ordinal, branch, epoch)
                 break
         else:
             if message is None:
                 self.messages += 1
                 message = self.messages
             self._ordinals += 1
-            call = Call(here.record_id, message, self._ordinals, here.branch, here.epoch, request_id)
+            call = Call(here.record_id, message, self._ordinals, here.branch, here.epoch)
         if name:
             self._by_message[name] = call.message
-        self._calls[request_id, message_id or ("" if request_id else str(here.record_id))] = call
+        self._calls[key] = call
         return call
 
     def _place(self, key: Key | None) -> Place | None:
@@ -425,8 +443,8 @@ def _is_prompt(record: Json, texts: list[str]) -> bool:
     return has_own and (not wrapped or wrapped[0] in BESIDE_A_PROMPT)
 
 
-def _counts(usage: Json) -> tuple[int, int, int, int, int]:
-    """Uncached input, cache read, cache write, of it for an hour, output (D1)."""
+def _counts(usage: Json) -> Counts:
+    """The counts of a usage object (D1)."""
     nested = usage.get("cache_creation")
     nested = nested if isinstance(nested, dict) else {}
     short, long = (_count(nested.get(f"ephemeral_{age}_input_tokens")) or 0 for age in ("5m", "1h"))
@@ -449,8 +467,21 @@ def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else [value] if isinstance(value, str) else []
 
 
+def _measure(kind: str, part: Any) -> tuple[int, bool, bool]:
+    """What `spread` asks of a block: its estimate, whether it is thinking, whether that is empty."""
+    from crusts_index.transcript.tokens import code_tokens, prose_tokens, text_tokens
+
+    if isinstance(part, str):
+        return text_tokens(part), kind != "text", not part
+    import json
+
+    given = json.dumps(part.get("input"), ensure_ascii=False, separators=(",", ":"))
+    chars = len(given) + len(_text(part.get("name")) or "") + len(_text(part.get("id")) or "")
+    return (code_tokens(chars) if "{" in given else prose_tokens(chars)), False, False
+
+
 def _size(value: object) -> int:
-    """Characters of a JSON value, nearly."""
+    """Characters of a JSON value, nearly, and rather too many."""
     if isinstance(value, str):
         return len(value) + 2
     if isinstance(value, dict):

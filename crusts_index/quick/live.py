@@ -33,6 +33,7 @@ BLOCKS_OF_CALLS = 30
 REREAD_TOKENS = 1_000
 OVERSIZED_TOKENS = 10_000
 _ALL = -1
+_ID_LENGTH = 36
 _CACHE_MS = 300_000
 _CACHE_1H_MS = 3_600_000
 
@@ -102,7 +103,7 @@ class Live:
     @property
     def is_known(self) -> bool:
         """Whether anything at all is known of the window."""
-        return bool(self.facts.calls or self.facts.blocks or self.facts.all_compactions)
+        return self.window.call is not None or self.window.size > 0
 
     def costs(self) -> list[Cost]:
         """What entered the window since the call before the last and cost much, the dearest first."""
@@ -154,7 +155,7 @@ class Live:
         rows = self._ask("session_parts", session=session)
         tail = self.tail
         if self.head is None:
-            project = self._named.cwd or ""
+            project = tail.cwd or self._named.cwd or ""
             times = (None, tail.last_ms, tail.version, tail.version)
             return [(0, session, project, self.path, 0, *times, None, None, None)]
         last_ms = tail.last_ms or 0
@@ -363,19 +364,40 @@ def newest(settings: "Settings", folder: str) -> Named:
 
 def latest(settings: "Settings", folder: str) -> Named | None:
     """The transcript last written to in the project folder of `folder`, in the store or not; None if it has none."""
-    from crusts_index.claude.roots import find_roots, project_slug
+    from crusts_index.claude.roots import project_slug
 
     slug = project_slug(folder)
     found: list[tuple[float, str]] = []
-    with suppress(CrustsError):
-        for root in find_roots(settings.roots if settings.roots_named else (), os.environ):
-            with suppress(OSError), os.scandir(os.path.join(root.projects_dir, slug)) as entries:
-                found += [
-                    (entry.stat().st_mtime, entry.path)
-                    for entry in entries
-                    if entry.name.endswith(".jsonl") and not entry.name.startswith("agent-") and entry.is_file()
-                ]
+    for projects in _projects_folders(settings):
+        with suppress(OSError), os.scandir(os.path.join(projects, slug)) as entries:
+            found += [
+                (entry.stat().st_mtime, entry.path)
+                for entry in entries
+                if entry.name.endswith(".jsonl") and not entry.name.startswith("agent-") and entry.is_file()
+            ]
     if not found:
         return None
     path = max(found)[1]
     return Named(_stem(path), path, cwd=folder)
+
+
+def unindexed(settings: "Settings", session_id: str) -> Named | None:
+    """The transcript of a session that the store does not know yet, by its whole id; None if there is none."""
+    if len(session_id) != _ID_LENGTH or os.sep in session_id:
+        return None
+    for projects in _projects_folders(settings):
+        with suppress(OSError), os.scandir(projects) as entries:
+            for entry in entries:
+                path = os.path.join(entry.path, session_id + ".jsonl")
+                if os.path.isfile(path):
+                    return Named(session_id, path)
+    return None
+
+
+def _projects_folders(settings: "Settings") -> list[str]:
+    from crusts_index.claude.roots import find_roots
+
+    with suppress(CrustsError):
+        roots = find_roots(settings.roots if settings.roots_named else (), os.environ)
+        return [root.projects_dir for root in roots]
+    return []

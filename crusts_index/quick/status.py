@@ -119,7 +119,7 @@ def encode(value: object) -> str:
 
 def _named(settings: "Settings", session: str | None, last: int | None, *, hook: bool) -> "Named":
     from crusts_index.claude.payloads import read_hook
-    from crusts_index.quick.live import Named, choose, latest
+    from crusts_index.quick.live import Named, choose, latest, unindexed
     from crusts_index.quick.statusline import read_stdin
 
     if session is not None and last is not None:
@@ -132,4 +132,10 @@ def _named(settings: "Settings", session: str | None, last: int | None, *, hook:
         found = latest(settings, os.getcwd())
         if found is not None:
             return found
-    return Named(choose(settings, session, last, os.getcwd()))
+    try:
+        return Named(choose(settings, session, last, os.getcwd()))
+    except CrustsError:
+        found = unindexed(settings, session) if session else None
+        if found is None:
+            raise
+        return found
