@@ -1,0 +1,201 @@
+"""Checks of `crusts doctor` on our side: the store, whether it is whole and up to date, and what it lacks."""
+
+import os
+import sqlite3
+import stat
+import time
+from collections.abc import Callable, Iterator
+from functools import cache
+
+from crusts_index.cli.check import FAIL, PASS, WARN, Verdict
+from crusts_index.cli.checks_claude import kept_days
+from crusts_index.errors import CrustsError
+from crusts_index.index.pending import Look, look
+from crusts_index.index.refresh import roots_of
+from crusts_index.render import text
+from crusts_index.store import query, search, upgrade
+from crusts_index.store.open import HEAD, open_store, read_only
+from crusts_index.store.settings import Settings
+
+SOON_DAYS = 7
+"""A transcript that Claude Code deletes within so many days, and that is not read, is told."""
+_DAY = 86_400.0
+
+
+class StoreChecks:
+    """The checks over one store."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._store: sqlite3.Connection | None = None
+        self._look = cache(self._look_now)
+
+    def close(self) -> None:
+        """Let go of the store."""
+        if self._store is not None:
+            self._store.close()
+
+    def checks(self) -> Iterator[tuple[str, Callable[[], Verdict]]]:
+        """The checks with their names, in order; without a store only those that need none."""
+        yield "Store", self._is_there
+        yield "Permissions", self._permissions
+        if os.path.exists(self._settings.db):
+            yield "Schema revision", self._revision
+            yield "Integrity", self._integrity
+        if self._has_roots():  # else another check has said so
+            yield "Session discovery", self._discovery
+            yield "Index fresh", self._freshness
+            yield "Transcripts about to be deleted", self._deletion
+        if self._opened() is not None:
+            yield "Damaged places", self._problems
+            yield "Prices", self._prices
+            yield "Search file", self._search
+            yield "Calibration data", self._calibration
+            yield "Trend history", self._history
+
+    def _has_roots(self) -> bool:
+        try:
+            return bool(roots_of(self._settings))
+        except CrustsError:
+            return False
+
+    def _opened(self) -> sqlite3.Connection | None:
+        """The store, if it is there and of this revision; what is wrong with it else, other checks say."""
+        if self._store is None:
+            try:
+                self._store = open_store(self._settings.db)
+            except CrustsError:
+                return None
+        return self._store
+
+    def _count(self, sql: str) -> int:
+        store = self._opened()
+        return int(store.execute(sql).fetchone()[0] or 0) if store is not None else 0
+
+    def _look_now(self) -> Look:
+        return look(self._opened(), [root.projects_dir for root in roots_of(self._settings)])
+
+    def _is_there(self) -> Verdict:
+        path = self._settings.db
+        if not os.path.exists(path):
+            return WARN, f"there is none at {path} yet: run `crusts index`"
+        return PASS, f"{path} ({text.size(os.path.getsize(path))})"
+
+    def _permissions(self) -> Verdict:
+        open_to_others = [path for path in private_paths(self._settings) if _mode(path) & 0o077]
+        if open_to_others:
+            return WARN, f"others can read {', '.join(open_to_others)}: `crusts doctor --fix` takes that away"
+        return PASS, "only you can read what is kept"
+
+    def _revision(self) -> Verdict:
+        found = upgrade.revision(self._settings.db)
+        if found != HEAD:
+            return WARN, f"revision {found or 'none'}, this crusts has {HEAD}: run `crusts index`"
+        return PASS, f"revision {HEAD}"
+
+    def _integrity(self) -> Verdict:
+        store = read_only(self._settings.db, 10.0)
+        try:
+            found = [row[0] for row in store.execute("pragma quick_check(3)")]
+        finally:
+            store.close()
+        if found == ["ok"]:
+            return PASS, "every page is whole"
+        return FAIL, f"damaged: {'; '.join(found)}: `crusts index --rebuild` reads what is on disk into a new store"
+
+    def _discovery(self) -> Verdict:
+        found = self._look()
+        if found.unreadable:
+            path, reason = found.unreadable[0]
+            return WARN, f"{len(found.unreadable):,} files or folders cannot be read: {path} ({reason})"
+        if not found.files:
+            return WARN, "no transcripts under the roots"
+        sessions = self._count("select count(*) from sessions")
+        return PASS, f"{found.files:,} transcripts on disk, {sessions:,} sessions in the store"
+
+    def _freshness(self) -> Verdict:
+        found = self._look()
+        if found.pending:
+            size = text.size(sum(one.unread_bytes for one in found.pending))
+            return WARN, f"{len(found.pending):,} transcripts are not read to their end ({size}): run `crusts index`"
+        if found.older:
+            return WARN, f"{found.older:,} transcripts were read by an older crusts: run `crusts index`"
+        last = self._count("select max(started_ms + ifnull(duration_ms, 0)) from runs")
+        age = f"; last new records {text.age(max(0, int(time.time() * 1000) - last))} ago" if last else ""
+        return PASS, f"everything on disk is read{age}".replace("now ago", "just now")
+
+    def _deletion(self) -> Verdict:
+        days = kept_days()
+        latest = (time.time() - (days - SOON_DAYS) * _DAY) * 1e9
+        due = [one for one in self._look().pending if one.mtime_ns < latest]
+        rule = f"Claude Code deletes transcripts after {days:g} days"
+        if due:
+            return WARN, f"{len(due):,} are deleted within {SOON_DAYS} days and not read: run `crusts index` ({rule})"
+        return PASS, f"none that is not read ({rule})"
+
+    def _problems(self) -> Verdict:
+        found = self._count("select count(*) from problems")
+        if found:
+            files = self._count("select count(distinct transcript_id) from problems")
+            said = f"{found:,} damaged or odd places in {files:,} transcripts; all else of them is read"
+            return WARN, f"{said}. `crusts index --verbose` lists them"
+        return PASS, "none in any transcript"
+
+    def _prices(self) -> Verdict:
+        store = self._opened()
+        assert store is not None
+        rows = store.execute(
+            "select model, count(*) from api_calls where price_id is null and model not like '<%'"
+            " group by 1 order by 2 desc"
+        ).fetchall()
+        if rows:
+            calls = sum(row[1] for row in rows)
+            named = ", ".join(text.clean(row[0]) for row in rows[:5])
+            return (
+                WARN,
+                f"{calls:,} calls have no list price ({named}): run `crusts index`, or `index --prices --fetch`",
+            )
+        return PASS, "every call has its list price"
+
+    def _search(self) -> Verdict:
+        path = search.search_path(self._settings.db)
+        if not search.is_wanted(self._settings):
+            return PASS, 'turned off ("search": false in config.json)'
+        if not os.path.exists(path):
+            return PASS, "none yet: the next `crusts index` or `crusts search` makes it"
+        store = self._opened()
+        assert store is not None
+        texts, behind = search.behind(store, path)
+        late = f", {behind:,} transcripts are still to be taken" if behind else ""
+        return PASS, f"{texts:,} texts ({text.size(os.path.getsize(path))}){late}"
+
+    def _calibration(self) -> Verdict:
+        store = self._opened()
+        assert store is not None
+        row = store.execute(
+            "select count(*), strftime('%Y-%m-%d', max(time_ms) / 1000, 'unixepoch', 'localtime') from context_reports"
+        ).fetchone()
+        if not row[0]:
+            return WARN, "none: run /context in Claude Code once, or paste it into `crusts calibrate`"
+        return PASS, f"{row[0]:,} /context reports, the last of {row[1]}"
+
+    def _history(self) -> Verdict:
+        store = self._opened()
+        assert store is not None
+        found = query.run(store, "list", project=None, limit=1).rows
+        if not found:
+            return WARN, "no session in the store yet: run `crusts index`"
+        gone = self._count("select count(*) from transcripts where gone = 1")
+        kept = f", {gone:,} transcripts of them no longer on disk" if gone else ""
+        return PASS, f"{found[0][-1]:,} sessions{kept}"
+
+
+def private_paths(settings: Settings) -> list[str]:
+    """Our folder and files that hold what was said: only their owner may read them (D16)."""
+    files = [settings.db, search.search_path(settings.db)]
+    named = [settings.home, *files, *(f"{path}{side}" for path in files for side in ("-wal", "-shm"))]
+    return [path for path in named if os.path.exists(path)]
+
+
+def _mode(path: str) -> int:
+    return stat.S_IMODE(os.stat(path).st_mode)

@@ -1,0 +1,94 @@
+"""`crusts doctor`: check that everything is in order, and mend what is safe to mend."""
+
+import os
+import stat
+import sys
+from contextlib import suppress
+from typing import Annotated
+
+import typer
+
+from crusts_index.cli import checks_claude, options, show
+from crusts_index.cli.check import FAIL, PASS, WARN, Check, overall, run_all
+from crusts_index.cli.checks_store import StoreChecks, private_paths
+from crusts_index.cli.progress import show_progress
+from crusts_index.errors import CrustsError
+from crusts_index.index.refresh import index_all, keeps_text, learn_new_prices
+from crusts_index.index.summary import Options
+from crusts_index.render import console, text
+from crusts_index.store import search
+from crusts_index.store.settings import Settings
+from crusts_index.store.upgrade import ensure
+
+_SIGNS = {PASS: ("ok", "green"), WARN: ("warn", "yellow"), FAIL: ("FAIL", "red")}
+
+Fix = Annotated[
+    bool,
+    typer.Option("--fix", help="Mend what is safe: permissions, schema and views, index, prices, search file."),
+]
+
+
+def doctor(context: typer.Context, fix: Fix = False) -> None:
+    """Check Claude Code's side and ours: pass, warn or fail, and what to do.
+
+    Exit code 1 if a check failed, with --json too. Nothing is changed unless --fix is given.
+    """
+    settings = options.settings(context)
+    mended = _mend(settings) if fix else []
+    checks = list(_run(settings))
+    worst = overall(checks)
+    if settings.json:
+        found = [check._asdict() for check in checks]
+        show.document({"checks": found, "overall": worst, "fixed": mended})
+    else:
+        for line in mended:
+            console.put(line)
+        _print(checks, worst, settings)
+    if worst == FAIL:
+        raise typer.Exit(1)
+
+
+def _run(settings: Settings) -> list[Check]:
+    ours = StoreChecks(settings)
+    try:
+        return [*run_all(checks_claude.checks(settings)), *run_all(ours.checks())]
+    finally:
+        ours.close()
+
+
+def _print(checks: list[Check], worst: str, settings: Settings) -> None:
+    colour = console.use_colour(sys.stdout, no_color=settings.no_color)
+    width = max(text.width(check.name) for check in checks)
+    for check in checks:
+        sign, hue = _SIGNS[check.status]
+        console.put(f"{console.paint(f'{sign:<4}', hue, on=colour)}  {check.name:<{width}}  {text.clean(check.detail)}")
+    counts = {status: sum(check.status == status for check in checks) for status in _SIGNS}
+    console.put(f"{counts[PASS]} in order, {counts[WARN]} to look at, {counts[FAIL]} failed: {worst}")
+
+
+def _mend(settings: Settings) -> list[str]:
+    """Do what is safe, each step for itself; what was done, a line each. What fails, the checks will say."""
+    done = []
+    with suppress(CrustsError):
+        if ensure(settings.db):
+            done.append("Brought the store up to this crusts.")
+    done += _take_from_others(settings)
+    with suppress(CrustsError), show_progress(quiet=settings.json) as progress:
+        summary = index_all(settings, Options(keep_text=keeps_text(settings), progress=progress))
+        if summary.changed:
+            done.append(f"Read {summary.changed:,} transcripts ({text.size(summary.bytes_read)}).")
+    with suppress(CrustsError):
+        learn_new_prices(settings)
+        search.keep_up(settings)
+    return done
+
+
+def _take_from_others(settings: Settings) -> list[str]:
+    done = []
+    for path in private_paths(settings):
+        mode = stat.S_IMODE(os.stat(path).st_mode)
+        if mode & 0o077:
+            with suppress(OSError):
+                os.chmod(path, mode & 0o700)
+                done.append(f"Took {path} from all others.")
+    return done
