@@ -147,7 +147,7 @@ def at_terminal(folder: ClaudeFolder, typed: list[str], *shell: str) -> str:
                 quiet += 1
     os.close(terminal)
     os.waitpid(child, 0)
-    return re.sub(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[=>]|\r|[^\n]\x08", "", shown)
+    return re.sub(r"[^\n]\x08", "", re.sub(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[=>]|\r", "", shown))
 
 
 @needs_bash

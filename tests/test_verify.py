@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crusts_index.index.run import Options
+from crusts_index.index.summary import Options
 from crusts_index.index.verify import Verdict
 from crusts_index.index.verify import verify as verify_store
 from tests.builders import SESSION, ClaudeFolder, Transcript, usage

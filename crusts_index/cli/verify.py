@@ -1,13 +1,11 @@
 """`crusts verify`: count again from the transcripts, and say line by line why the store differs if it does."""
 
-import dataclasses
-
 import typer
 
 from crusts_index.cli import options, show
 from crusts_index.cli.progress import show_progress
-from crusts_index.index.refresh import index_all, roots_of
-from crusts_index.index.run import Options
+from crusts_index.index.refresh import index_all, keeps_text, roots_of
+from crusts_index.index.summary import Options
 from crusts_index.index.verify import COUNTS, REASONS, Line, Verdict, as_json
 from crusts_index.index.verify import verify as verify_store
 from crusts_index.render import console, table
@@ -22,11 +20,9 @@ def verify(context: typer.Context) -> None:
     """
     settings = options.settings(context)
     with show_progress(quiet=settings.json) as progress:
-        run = Options(keep_text=False, progress=progress, kind="verify")
         if settings.refresh:
-            from crusts_index.index.refresh import keeps_text
-
-            index_all(settings, dataclasses.replace(run, keep_text=keeps_text(settings), kind="index"))
+            index_all(settings, Options(keep_text=keeps_text(settings), progress=progress))
+        run = Options(keep_text=False, progress=progress, kind="verify")
         verdict = verify_store(settings.db, [root.projects_dir for root in roots_of(settings)], run)
     if settings.json:
         show.document(as_json(verdict))

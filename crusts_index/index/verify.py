@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from crusts_index.errors import CrustsError
 from crusts_index.index.plan import PARSER
-from crusts_index.index.run import Options, index_files, index_roots
+from crusts_index.index.run import index_files, index_roots
+from crusts_index.index.summary import Options
 from crusts_index.store.open import open_store, uri
 from crusts_index.store.upgrade import ensure
 
