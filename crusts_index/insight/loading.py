@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from crusts_index.errors import CrustsError
-from crusts_index.insight.facts import (
-    Attachment,
-    Block,
-    Call,
-    Compaction,
-    ContextReport,
-    Facts,
-    Removal,
-    Session,
-    Surrounding,
-    Thread,
-    ToolLoad,
-    ToolUse,
+from crusts_index.insight.circumstances import (
+    attachments_of,
+    loads_of,
+    reports_of,
+    surroundings_of,
+    threads_of,
 )
+from crusts_index.insight.facts import Block, Call, Compaction, Facts, Removal, Session
 from crusts_index.insight.inferred import infer_compactions
-from crusts_index.insight.parts import Part, read_parts
+from crusts_index.insight.joined import join_tool_uses
+from crusts_index.insight.parts import Part, names_in, read_parts
 from crusts_index.insight.path import Path, walk
 from crusts_index.insight.trim import trimmed_end
-from crusts_index.jsontext import loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,21 +85,21 @@ class _Assembly:
         last_ms = max((part.last_ms for part in self._parts if part.last_ms is not None), default=None)
         session = self._session(last_ms)
         first_call_ms = calls[0].time_ms if calls else session.started_ms
-        surroundings, complete = self._surroundings(session, first_call_ms)
+        surroundings, complete = surroundings_of(self._fetch, session, first_call_ms)
         return Facts(
             session=session,
             calls=self._place_calls(calls, live, inferred),
             blocks=blocks,
-            tool_uses=_make_tool_uses(uses, blocks),
+            tool_uses=join_tool_uses(uses, blocks),
             compactions=self._compactions,
             inferred=inferred,
             removals=self._removals,
-            loads=self._loads(),
-            attachments=self._attachments(),
-            context_reports=self._reports(rows),
+            loads=loads_of(self._fetch, self._parts),
+            attachments=attachments_of(self._fetch, self._parts),
+            context_reports=reports_of(self._fetch, self._session_id, rows),
             surroundings=surroundings,
             surroundings_complete=complete,
-            threads=self._threads(),
+            threads=threads_of(self._fetch, self._session_id, self._parts),
             leaf_record_id=self._leaf_record,
             live_from=live,
             parts=[part.transcript for part in self._parts],
@@ -271,7 +265,7 @@ class _Assembly:
                 branch, epoch = part.branch(row[11]), part.epoch(row[10])
                 after = [block for block in block_rows if block[0] > row[0] and part.epoch(block[11]) == epoch]
                 summary = next((block for block in after if block[16]), None)
-                preserved = _names(row[8])
+                preserved = names_in(row[8])
                 found.append(
                     Compaction(
                         id=row[0],
@@ -284,7 +278,7 @@ class _Assembly:
                         duration_ms=row[6],
                         focus=row[7],
                         preserved=preserved,
-                        discovered_tools=_names(row[9]),
+                        discovered_tools=names_in(row[9]),
                         epoch=epoch,
                         branch=branch,
                         summary_record_id=summary[1] if summary else None,
@@ -304,62 +298,6 @@ class _Assembly:
             for row in part.kept(self._fetch("session_removals", transcript=part.transcript))
         ]
 
-    def _loads(self) -> list[ToolLoad]:
-        return [
-            ToolLoad(row[0], part.base + row[1] if row[1] is not None else None, row[2])
-            for part in self._parts
-            for row in part.kept(self._fetch("session_loads", transcript=part.transcript))
-        ]
-
-    def _attachments(self) -> list[Attachment]:
-        return [
-            Attachment(
-                *(row[0], part.base + row[1] if row[1] is not None else None, row[2], row[3], row[4]),
-                *(_names(row[5]), _names(row[6])),
-            )
-            for part in self._parts
-            for row in part.kept(self._fetch("session_attachments", transcript=part.transcript))
-        ]
-
-    def _reports(self, rows: list[tuple[Part, list[tuple[Any, ...]]]]) -> list[ContextReport]:
-        reports = self._fetch("session_reports", session=self._session_id)
-        if not reports:
-            return []
-        kept = {row[1] for _, block_rows in rows for row in block_rows}
-        return [
-            ContextReport._make((*row[:6], tuple((str(one[0]), int(one[1]), bool(one[2])) for one in loads(row[6]))))
-            for row in reports
-            if row[0] < 0 or row[0] in kept
-        ]
-
-    def _surroundings(self, session: Session, first_call_ms: int | None) -> tuple[list[Surrounding], bool]:
-        if first_call_ms is None:
-            return [], False
-        rows = self._fetch(
-            "session_surroundings",
-            project=session.project,
-            first_call_ms=first_call_ms,
-            last_ms=session.last_ms if session.last_ms is not None else first_call_ms,
-        )
-        seen: set[tuple[Any, ...]] = set()
-        held: dict[tuple[Any, ...], Surrounding] = {}
-        for kind, path, name, project, tokens, detail, _, holds in rows:
-            seen.add((kind, path, name, project))
-            if holds:  # of several, the one last changed
-                found = loads(detail) if detail else {}
-                held[kind, path, name, project] = Surrounding(kind, path, name, project, tokens or 0, found)
-        return list(held.values()), bool(held) and len(held) == len(seen)
-
-    def _threads(self) -> list[Thread]:
-        last = self._parts[-1] if self._parts else None
-        rows = self._fetch(
-            "session_threads",
-            session=self._session_id,
-            transcript=last.transcript if last else None,
-            cut=last.cut if last else None,
-        )
-        return [Thread(*row) for row in rows]
-
 
 def _name_last_prompt(blocks: list[Block]) -> list[Block]:
     """The last human prompt of the window is the category `user` (D8)."""
@@ -370,40 +308,3 @@ def _name_last_prompt(blocks: list[Block]) -> list[Block]:
         block._replace(category="user") if block.record_id == last and block.category == "conversation" else block
         for block in blocks
     ]
-
-
-def _make_tool_uses(uses: dict[int, tuple[Any, ...]], blocks: list[Block]) -> list[ToolUse]:
-    """The tool uses of which the use or the result is within the cut."""
-    asked: dict[int, Block] = {}
-    answered: dict[int, Block] = {}
-    for block in blocks:
-        if block.tool_use_row is not None:
-            if block.kind == "tool_use":
-                asked.setdefault(block.tool_use_row, block)
-            elif block.kind == "tool_result":
-                answered.setdefault(block.tool_use_row, block)
-    made = []
-    for row_id, row in uses.items():
-        use, result = asked.get(row_id), answered.get(row_id)
-        last = result or use
-        if last is None:
-            continue
-        where = use or last
-        made.append(
-            ToolUse._make(
-                (
-                    *(row_id, row[1], *row[2:11]),
-                    *((row[11], use.message, row[12]) if use else (None, None, None)),
-                    *((row[13], result.message, *row[14:18]) if result else (None, None, None, None, 0, 0)),
-                    *(use.tokens if use else 0, result.tokens if result else 0),
-                    *((row[18] == 1, row[19] == 1, row[20] == 1) if result else (False, False, False)),
-                    *(row[21] == 1, row[22], row[23], where.branch, last.epoch, last.in_window, last.on_path),
-                    result.call_ordinal if result else None,
-                )
-            )
-        )
-    return made
-
-
-def _names(text: str | None) -> tuple[str, ...]:
-    return tuple(str(one) for one in loads(text)) if text else ()

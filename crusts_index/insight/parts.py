@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from crusts_index.insight.path import Fork
 from crusts_index.insight.tuples import NamedTuple
+from crusts_index.jsontext import loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -177,3 +178,8 @@ def uuid_key(text: str) -> bytes | str:
         return bytes.fromhex(digits) if len(text) == 36 and len(digits) == 32 else text
     except ValueError:
         return text
+
+
+def names_in(text: str | None) -> tuple[str, ...]:
+    """The names in a JSON array as the store keeps it."""
+    return tuple(str(one) for one in loads(text)) if text else ()
