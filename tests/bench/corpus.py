@@ -47,9 +47,7 @@ class Maker:
     def __init__(self, folder: Path, seed: int, *, subagents: bool = True) -> None:
         self.folder, self.chance, self.subagents = folder, random.Random(seed), subagents
         self.pools, self.truth = Pools(self.chance), Truth()
-        self.cwds = [
-            f"/home/ada/{self.chance.choice(PARTS)}-{self.chance.choice(PARTS)}{n}" for n in range(24)
-        ]
+        self.cwds = [f"/home/ada/{self.chance.choice(PARTS)}-{self.chance.choice(PARTS)}{n}" for n in range(24)]
         self.weights = [1 / (n + 1) for n in range(24)]
         self.seconds: tuple[int, str] = (0, "")
         self.previous: Thread | None = None
@@ -113,9 +111,7 @@ def put(path: Path, thread: Thread) -> None:
     os.utime(path, (thread.now / 1_000, thread.now / 1_000))
 
 
-def make_corpus(
-    folder: Path, megabytes: float | None = None, seed: int = 1, files: int | None = None
-) -> Json:
+def make_corpus(folder: Path, megabytes: float | None = None, seed: int = 1, files: int | None = None) -> Json:
     """Write `projects/` and `manifest.json` below a folder and return the manifest.
 
     By size: about `megabytes` (millions of bytes), in sessions of 0.6 MB on average. By number: that many
@@ -160,9 +156,7 @@ def shares(manifest: Json) -> str:
         lines, size = 100 * counted["lines"] / manifest["lines"], 100 * counted["bytes"] / manifest["bytes"]
         rows.append(f"{kind:24}{lines:9.2f}{size:9.2f}{counted['bytes'] // counted['lines']:12,}")
     rows.append(f"{'all':24}{100:9.2f}{100:9.2f}{manifest['bytes'] // manifest['lines']:12,}")
-    parts = ", ".join(
-        f"{name} {100 * size / manifest['bytes']:.1f} %" for name, size in manifest["parts"].items()
-    )
+    parts = ", ".join(f"{name} {100 * size / manifest['bytes']:.1f} %" for name, size in manifest["parts"].items())
     return "\n".join([*rows, f"of all bytes: {parts}"])
 
 

@@ -4,13 +4,13 @@ import base64
 import random
 from itertools import accumulate
 
-PARTS = (  # noqa: SIM905 - words read better
+PARTS = (
     "parse load store read index build fetch cache token usage model session line block file path offset "
     "request "
     "context scan walk merge commit schema report query table column value result state buffer thread "
     "prompt window"
 ).split()
-PROSE = (  # noqa: SIM905 - likewise
+PROSE = (
     "the a of to and in is that for it as with on this be are not by from at which have has can will if "
     "one all when "
     "there use file code test line change error value function result check should need look find fix add "
@@ -34,9 +34,7 @@ class Pools:
         self.prose = " ".join(word + ends.get(n % 27, "") for n, word in enumerate(words))
         self.base64 = base64.b64encode(chance.randbytes(1_500_000)).decode()
         kinds = ("py", "ts", "md")
-        self.paths = [
-            f"src/{chance.choice(PARTS)}/{chance.choice(names)}.{chance.choice(kinds)}" for _ in range(900)
-        ]
+        self.paths = [f"src/{chance.choice(PARTS)}/{chance.choice(names)}.{chance.choice(kinds)}" for _ in range(900)]
         self.listing = "\n".join(chance.choices(self.paths, k=4_000))
 
 

@@ -55,9 +55,7 @@ class Truth:
 
     def manifest(self) -> Json:
         """As written beside the corpus; totals take each request once, with the usage of its last line."""
-        models = {
-            model: dict(zip(FIELDS, counted, strict=True)) for model, counted in sorted(self.models.items())
-        }
+        models = {model: dict(zip(FIELDS, counted, strict=True)) for model, counted in sorted(self.models.items())}
         parts = {
             "originalFile": self.original_bytes,
             "tool_result": self.result_bytes,
@@ -82,9 +80,7 @@ class Truth:
 class Thread:
     """One transcript in the making. `old`: of a version that logged progress; `agent`: a subagent's id."""
 
-    def __init__(
-        self, maker: "Maker", session: str, cwd: str, start_ms: int, *, old: bool, agent: str = ""
-    ) -> None:
+    def __init__(self, maker: "Maker", session: str, cwd: str, start_ms: int, *, old: bool, agent: str = "") -> None:
         self.maker, self.session, self.cwd, self.now = maker, session, cwd, start_ms
         self.old, self.agent = old, agent
         chance = maker.chance
@@ -207,9 +203,7 @@ class Thread:
         uses = []
         for _ in range(chance.choices((0, 1, 2, 3), (9, 80, 8, 3))[0]):
             uses.append(self.tool())
-            blocks.append(
-                {"type": "tool_use", "id": self.id("toolu"), "name": uses[-1][0], "input": uses[-1][1]}
-            )
+            blocks.append({"type": "tool_use", "id": self.id("toolu"), "name": uses[-1][0], "input": uses[-1][1]})
         if not blocks:
             blocks.append({"type": "text", "text": self.prose(200)})
         self.bill(blocks, bool(uses))
