@@ -1,0 +1,187 @@
+"""`crusts status`: the number of `analyze` from a few rows and the new bytes, and never anything but a line."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crusts_index.insight.facts import Facts, load
+from crusts_index.insight.limit import window_settings
+from crusts_index.insight.window import Window, window_of
+from crusts_index.quick.live import Live, Named
+from crusts_index.store import query
+from crusts_index.store.open import open_store
+from crusts_index.store.settings import Settings
+from tests.builders import SESSION, ClaudeFolder, Transcript
+from tests.picture import index, new_store, scratch
+from tests.profiles import examples
+from tests.strategies import transcripts
+
+NOW = 1_796_000_000_000
+
+
+def settings_of(db: Path) -> Settings:
+    """Settings with a store and nothing else."""
+    return Settings(
+        home=str(db.parent),
+        db=str(db),
+        roots=(),
+        roots_named=True,
+        project=None,
+        timezone=None,
+        json=False,
+        verbose=False,
+        refresh=False,
+        no_color=True,
+        config={},
+    )
+
+
+def told(facts: Facts, window: Window) -> dict[str, Any]:
+    """What a status says; a size that is not exact rests on estimates, which are not of interest here."""
+    said = {
+        "limit": (window.limit, window.limit_signal),
+        "trigger": window.trigger,
+        "growth": window.growth,
+        "basis": window.basis,
+        "compactions": [(one.id, one.detection) for one in facts.all_compactions],
+    }
+    return said | {"size": window.size, "calls": window.calls_left} if window.basis == "exact" else said
+
+
+def from_all_rows(db: Path, session: str) -> tuple[dict[str, Any], int]:
+    """What `analyze` says, and the number of messages."""
+    with closing(open_store(db)) as store:
+
+        def fetch(name: str, /, **given: object) -> list[tuple[Any, ...]]:
+            return query.run(store, name, **given).rows
+
+        facts = load(fetch, session, trim=False)
+        return told(facts, window_of(facts, window_settings(fetch, facts, {}, {}, NOW))), facts.session.messages
+
+
+def from_few_rows(db: Path, path: Path, session: str) -> tuple[dict[str, Any], int]:
+    """What `status` says, and the number of messages."""
+    live = Live(settings_of(db), Named(session, str(path)), NOW)
+    try:
+        return told(live.facts, live.window), live.facts.session.messages
+    finally:
+        live.close()
+
+
+@given(transcripts(odd=False), st.integers(0, 40))
+@examples(30)
+def test_store_and_new_bytes_say_what_the_index_says(transcript: Transcript, split: int) -> None:
+    """However much of a transcript is indexed: the window is the one that indexing all of it would give."""
+    lines = transcript.lines()
+    with scratch() as folder:
+        path = folder / "config" / "projects" / "-home-ada-site" / f"{transcript.session}.jsonl"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b"".join(lines[:split]))
+        db = new_store(folder)
+        index(db, folder / "config")
+        with path.open("ab") as file:
+            file.writelines(lines[split:])
+        ahead, _ = from_few_rows(db, path, transcript.session)
+        index(db, folder / "config")
+        assert from_all_rows(db, transcript.session) == from_few_rows(db, path, transcript.session)
+        assert from_all_rows(db, transcript.session)[0] == ahead
+
+
+def long_transcript(folder: ClaudeFolder, calls: int = 300) -> Transcript:
+    """Many calls with two compactions, the last one some calls before the end, and a dead branch."""
+    t = folder.main()
+    context = 20_000
+    t.prompt("begin")
+    for number in range(calls):
+        context += 300 + number % 7 * 10
+        t.read(f"/home/ada/site/f{number}.py", "x = 1\n" * 30, context=context, output=50)
+        if number in (calls // 3, calls - 40):
+            t.boundary(pre=context, post=9_000)
+            t.summary()
+            context = 30_000
+        if number == calls - 30:
+            fork = t.parent
+            t.prompt("a dead end")
+            t.response("no", context=context + 90_000)
+            t.parent = fork
+            t.prompt("otherwise")
+    return t
+
+
+def test_a_long_session_is_told_from_few_rows(tmp_path: Path) -> None:
+    """Only the last calls are read, and the number is that of `analyze`; so it is right after a compaction."""
+    folder = ClaudeFolder(tmp_path)
+    t = long_transcript(folder)
+    t.write()
+    for _ in range(2):
+        analyzed = folder.crusts("analyze", SESSION, "--json").json()
+        status = folder.crusts("status", SESSION, "--json").json()
+        for key, value in analyzed["breakdown"].items():
+            assert (key, status.get(key, value)) == (key, value)
+        assert analyzed["messageCount"] == status["messageCount"]
+        t.boundary(pre=50_000, post=8_000)
+        t.summary()
+        t.prompt("and on")
+        t.response("yes", context=22_000, output=70)
+        t.append()
+
+
+def test_the_line(tmp_path: Path) -> None:
+    """Percent, health, tokens, messages, compactions and calls left; the id may be cut short."""
+    folder = ClaudeFolder(tmp_path)
+    t = folder.main()
+    t.prompt("begin")
+    for context in (20_000, 22_000, 24_000, 26_000):
+        t.response("on", context=context, output=100)
+    t.write()
+    folder.crusts("index")
+    line = "CRUSTS: 13.1% (healthy) | 26,100 of 200,000 tokens | 5 msgs | 0 compactions | 70 calls left\n"
+    assert line == folder.crusts("status", SESSION[:6]).out
+    assert line == folder.crusts("status").out
+    assert line == folder.crusts("status", "--last", "1").out
+    payload = json.dumps({"session_id": SESSION, "transcript_path": str(t.path), "hook_event_name": "Stop"})
+    assert line == folder.crusts("status", "--hook", stdin=payload).out
+
+
+def test_no_id_means_this_folder(tmp_path: Path) -> None:
+    """In a project's folder it is the transcript written to last, in the store or not."""
+    folder = ClaudeFolder(tmp_path)
+    site = tmp_path / "site"
+    site.mkdir()
+    for number, context in ((1, 20_000), (2, 40_000)):
+        t = folder.main(SESSION[:-1] + str(number), project=os.path.realpath(site))
+        t.prompt("begin")
+        t.response("on", context=context, output=100)
+        os.utime(t.write(), (number, number))
+        if number == 1:
+            folder.crusts("index")
+    assert "40,100 of" in folder.crusts("status", cwd=site).out
+    assert "20,100 of" in folder.crusts("status", cwd=tmp_path).out
+    assert "40,100 of" in folder.crusts("status", SESSION[:-1] + "2", cwd=tmp_path).out
+
+
+@pytest.mark.parametrize("trouble", ["none", "empty", "other", "folder"])
+def test_without_a_store_it_is_still_json(tmp_path: Path, trouble: str) -> None:
+    """No store, an empty one, one of another program: exit 0, a line, and with --json an object."""
+    folder = ClaudeFolder(tmp_path)
+    db = tmp_path / "odd.db"
+    if trouble == "folder":
+        db.mkdir()
+    elif trouble != "none":
+        db.write_bytes(b"" if trouble == "empty" else b"not a database" * 99)
+    for args in ((), ("--json",), ("nonesuch", "--json")):
+        done = folder.crusts("status", "--db", str(db), *args)
+        assert (0, "") == (done.code, done.err)
+        assert done.out.count("\n") == 1
+        if "--json" in args:
+            assert json.loads(done.out)["sessionId"] is None
+    assert 0 == folder.crusts("status", "nonesuch", "--db", str(db)).code
+    assert (trouble == "none") == (not db.exists())
