@@ -22,18 +22,23 @@ if TYPE_CHECKING:
 WORTH_BYTES = 16 << 20
 """Pending bytes from which a worker process gains more than it costs."""
 
+LEAST_BYTES = 2 << 20
+"""What a run that is short of time reads all the same."""
+
 WORTH_TWO_BYTES = 100 << 20
 """Pending bytes from which a second one does."""
 
 
 def ingest(store: sqlite3.Connection, path: str, plan: Plan, options: Options, summary: Summary) -> None:
-    """Read and write all jobs of the plan, or as many as fit before the deadline."""
+    """Read and write all jobs of the plan, or as many as fit into the seconds that the run may take."""
     tasks = _name(store, plan.jobs)
     ids = {job.seen.path: transcript for job, transcript in tasks}
     writer = Writer(store, context_facts)
     outcomes = _outcomes(tasks, path, options, plan.pending_bytes)
     void: set[str] = set()
     read = 0
+    left = len(tasks)
+    started = time.monotonic()
     try:
         for job, outcome in outcomes:
             if isinstance(outcome, Stretch):
@@ -46,12 +51,13 @@ def ingest(store: sqlite3.Connection, path: str, plan: Plan, options: Options, s
                 if options.progress is not None:
                     options.progress(read, plan.pending_bytes)
             elif outcome is None:
+                left -= 1
                 if job.seen.path not in void:
                     summary.touched.append(ids[job.seen.path])
             else:
                 summary.unreadable.append((job.seen.path, outcome))
                 void.add(job.seen.path)
-            if options.deadline is not None and time.monotonic() > options.deadline:
+            if left and _is_time_up(options, started, read):
                 summary.is_complete = False
                 break
         writer.commit()
@@ -70,9 +76,14 @@ def ingest(store: sqlite3.Connection, path: str, plan: Plan, options: Options, s
         )
 
 
+def _is_time_up(options: Options, started: float, read: int) -> bool:
+    """Whether a run must end. The first few bytes are always taken: on a busy machine a little is news too."""
+    return options.seconds is not None and read >= LEAST_BYTES and time.monotonic() - started > options.seconds
+
+
 def _outcomes(tasks: list[Task], path: str, options: Options, pending: int) -> Iterator[Outcome]:
     workers = _workers(options.jobs, pending)
-    if workers and options.deadline is None:
+    if workers and options.seconds is None:
         from crusts_index.index.pool import read_in_workers
 
         return read_in_workers(tasks, path, options.keep_text, workers)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
-import time
 
 from crusts_index.claude.roots import Root, find_roots
 from crusts_index.errors import CrustsError
@@ -92,7 +91,7 @@ def open_refreshed(settings: Settings) -> sqlite3.Connection:
             summary = index_all(settings, report_options(settings), timeout=REPORT_SECONDS)
             if not summary.is_complete:
                 left = max(0, summary.pending_bytes - summary.bytes_read) / 1e6
-                _note(f"the store is behind by about {left:,.0f} MB of transcripts: run `crusts index`")
+                _note(f"the store is behind by about {left:,.1f} MB of transcripts: run `crusts index`")
         except CrustsError as error:
             if not os.path.exists(settings.db):
                 raise
@@ -131,7 +130,7 @@ def list_problems(settings: Settings) -> list[tuple[str, int, int, str]]:
 
 def report_options(settings: Settings) -> Options:
     """How a report indexes: within its two seconds."""
-    return Options(keep_text=keeps_text(settings), deadline=time.monotonic() + REPORT_SECONDS, kind="report", jobs=0)
+    return Options(keep_text=keeps_text(settings), seconds=REPORT_SECONDS, kind="report", jobs=0)
 
 
 def _note(text: str) -> None:

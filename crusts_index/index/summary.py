@@ -17,7 +17,7 @@ class Options:
         *,
         jobs: int | None = None,
         keep_text: bool = True,
-        deadline: float | None = None,
+        seconds: float | None = None,
         kind: str = "index",
         progress: Progress | None = None,
         most_bytes: int | None = None,
@@ -25,8 +25,8 @@ class Options:
         self.jobs = jobs
         """Worker processes that read while this one writes; None = as many as pay, perhaps none."""
         self.keep_text = keep_text
-        self.deadline = deadline
-        """`time.monotonic()` after which no further transcript is begun or gone on with."""
+        self.seconds = seconds
+        """Seconds of reading after which no further transcript is begun or gone on with; None = all are read."""
         self.kind = kind
         self.progress = progress
         """Told after each stretch: bytes read so far, bytes to read in all."""
