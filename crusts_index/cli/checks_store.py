@@ -6,6 +6,7 @@ import stat
 import time
 from collections.abc import Callable, Iterator
 from functools import cache
+from typing import Any
 
 from crusts_index.cli.check import FAIL, PASS, WARN, Verdict
 from crusts_index.cli.checks_claude import kept_days
@@ -28,6 +29,7 @@ class StoreChecks:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._store: sqlite3.Connection | None = None
+        self._counts: dict[str, Any] | None = None
         self._look = cache(self._look_now)
 
     def close(self) -> None:
@@ -68,9 +70,12 @@ class StoreChecks:
                 return None
         return self._store
 
-    def _count(self, sql: str) -> int:
-        store = self._opened()
-        return int(store.execute(sql).fetchone()[0] or 0) if store is not None else 0
+    def _known(self, name: str) -> Any:
+        """One of the columns of queries/doctor.sql; None without a store."""
+        if self._counts is None:
+            store = self._opened()
+            self._counts = query.dicts(query.run(store, "doctor"))[0] if store is not None else {}
+        return self._counts.get(name)
 
     def _look_now(self) -> Look:
         return look(self._opened(), [root.projects_dir for root in roots_of(self._settings)])
@@ -110,7 +115,7 @@ class StoreChecks:
             return WARN, f"{len(found.unreadable):,} files or folders cannot be read: {path} ({reason})"
         if not found.files:
             return WARN, "no transcripts under the roots"
-        sessions = self._count("select count(*) from sessions")
+        sessions = self._known("sessions") or 0
         return PASS, f"{found.files:,} transcripts on disk, {sessions:,} sessions in the store"
 
     def _freshness(self) -> Verdict:
@@ -120,7 +125,7 @@ class StoreChecks:
             return WARN, f"{len(found.pending):,} transcripts are not read to their end ({size}): run `crusts index`"
         if found.older:
             return WARN, f"{found.older:,} transcripts were read by an older crusts: run `crusts index`"
-        last = self._count("select max(started_ms + ifnull(duration_ms, 0)) from runs")
+        last = self._known("last_run_ms")
         age = f"; last new records {text.age(max(0, int(time.time() * 1000) - last))} ago" if last else ""
         return PASS, f"everything on disk is read{age}".replace("now ago", "just now")
 
@@ -134,9 +139,8 @@ class StoreChecks:
         return PASS, f"none that is not read ({rule})"
 
     def _problems(self) -> Verdict:
-        found = self._count("select count(*) from problems")
+        found, files = self._known("problems"), self._known("problem_transcripts")
         if found:
-            files = self._count("select count(distinct transcript_id) from problems")
             said = f"{found:,} damaged or odd places in {files:,} transcripts; all else of them is read"
             return WARN, f"{said}. `crusts index --verbose` lists them"
         return PASS, "none in any transcript"
@@ -144,10 +148,7 @@ class StoreChecks:
     def _prices(self) -> Verdict:
         store = self._opened()
         assert store is not None
-        rows = store.execute(
-            "select model, count(*) from api_calls where price_id is null and model not like '<%'"
-            " group by 1 order by 2 desc"
-        ).fetchall()
+        rows = query.run(store, "doctor_unpriced").rows
         if rows:
             calls = sum(row[1] for row in rows)
             named = ", ".join(text.clean(row[0]) for row in rows[:5])
@@ -170,24 +171,17 @@ class StoreChecks:
         return PASS, f"{texts:,} texts ({text.size(os.path.getsize(path))}){late}"
 
     def _calibration(self) -> Verdict:
-        store = self._opened()
-        assert store is not None
-        row = store.execute(
-            "select count(*), strftime('%Y-%m-%d', max(time_ms) / 1000, 'unixepoch', 'localtime') from context_reports"
-        ).fetchone()
-        if not row[0]:
+        found = self._known("reports")
+        if not found:
             return WARN, "none: run /context in Claude Code once, or paste it into `crusts calibrate`"
-        return PASS, f"{row[0]:,} /context reports, the last of {row[1]}"
+        return PASS, f"{found:,} /context reports, the last of {self._known('last_report')}"
 
     def _history(self) -> Verdict:
-        store = self._opened()
-        assert store is not None
-        found = query.run(store, "list", project=None, limit=1).rows
+        found, gone = self._known("sessions"), self._known("gone_transcripts")
         if not found:
             return WARN, "no session in the store yet: run `crusts index`"
-        gone = self._count("select count(*) from transcripts where gone = 1")
         kept = f", {gone:,} transcripts of them no longer on disk" if gone else ""
-        return PASS, f"{found[0][-1]:,} sessions{kept}"
+        return PASS, f"{found:,} sessions{kept}"
 
 
 def private_paths(settings: Settings) -> list[str]:
