@@ -27,6 +27,9 @@ from crusts_index.store.open import open_store
 from crusts_index.store.upgrade import ensure
 from tests.builders import ClaudeFolder, Transcript
 
+_IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+"""Where hundreds of small stores cost no disk; None: where temporary files are."""
+
 Picture = dict[str, list[tuple[Any, ...]]]
 
 # Not facts of the transcripts: surroundings, prices, the history of runs, and what only the reader needs (D4).
@@ -158,7 +161,7 @@ def assert_sound(db: Path) -> None:
 @contextmanager
 def scratch() -> Iterator[Path]:
     """A folder for one example, gone behind it."""
-    with tempfile.TemporaryDirectory(prefix="crusts-") as name:
+    with tempfile.TemporaryDirectory(prefix="crusts-", dir=_IN_MEMORY) as name:
         yield Path(name)
 
 

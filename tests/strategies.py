@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,7 @@ class Sheet:
     calls: int = 0
 
 
+@cache  # building strategies anew costs more than drawing from them
 def usages(odd: bool) -> st.SearchStrategy[Json]:
     """The usage of a call; odd ones hold a value that is no token count."""
     plain = st.builds(usage, counts, counts, counts, counts)
@@ -90,6 +92,7 @@ def usages(odd: bool) -> st.SearchStrategy[Json]:
     return st.one_of(plain, unsplit, by_the_hour, one_odd)
 
 
+@cache
 def events(odd: bool = True) -> st.SearchStrategy[Event]:
     """One thing that happens in a thread: a name and up to three details."""
     nothing = st.none()

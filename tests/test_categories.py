@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.builders import ClaudeFolder, Transcript, image_block, text_block
-from tests.picture import ask, one, read
+from tests.picture import ask, one, read, scratch
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> ClaudeFolder:
+def folder() -> Iterator[ClaudeFolder]:
     """A home with a config folder."""
-    return ClaudeFolder(tmp_path)
+    with scratch() as home:
+        yield ClaudeFolder(home)
 
 
 @pytest.fixture

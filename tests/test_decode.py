@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.builders import OMIT, ClaudeFolder, Json, Transcript, dumps
-from tests.picture import ask, index, one, read
+from tests.picture import ask, index, one, read, scratch
 
 RECORDS = "select id & (1 << 40) - 1, length, type, message from records order by id"
 PROBLEMS = "select offset, length, reason from problems order by offset"
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> ClaudeFolder:
+def folder() -> Iterator[ClaudeFolder]:
     """A home with a config folder."""
-    return ClaudeFolder(tmp_path)
+    with scratch() as home:
+        yield ClaudeFolder(home)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,10 @@ where is_advisor = 0 order by time_ms, input_tokens
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> ClaudeFolder:
+def folder() -> Iterator[ClaudeFolder]:
     """A home with a config folder."""
-    return ClaudeFolder(tmp_path)
+    with scratch() as home:
+        yield ClaudeFolder(home)
 
 
 @pytest.fixture

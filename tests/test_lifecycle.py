@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -31,9 +32,10 @@ where r.id > 0 and t.in_view = 1 and t.superseded = 0
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> ClaudeFolder:
+def folder() -> Iterator[ClaudeFolder]:
     """A home with a config folder."""
-    return ClaudeFolder(tmp_path)
+    with scratch() as home:
+        yield ClaudeFolder(home)
 
 
 @pytest.fixture
@@ -231,6 +233,24 @@ def test_a_retained_call_keeps_its_rank(folder: ClaudeFolder, t: Transcript) -> 
     assert [(t.session, 3)] == ask(
         db, "select t.stem, count(*) from api_calls c join transcripts t on t.id = c.transcript_id group by 1"
     )
+
+
+@pytest.mark.parametrize("keep", [0, 1])
+@pytest.mark.parametrize("touched", [None, 1_780_000_000, 1_990_000_000])
+def test_a_shared_call_returns_too(folder: ClaudeFolder, t: Transcript, keep: int, touched: int | None) -> None:
+    """A call that another session shows too: cut back and whole again, also while the other is read anew."""
+    other = folder.main(OTHER)
+    for transcript in (t, other):
+        transcript.response("both", usage=usage(7), request="req_both", message="msg_both")
+    db = read(folder, t, other)
+    path_of(t).write_bytes(b"".join(t.pieces[:keep]))
+    index(db, folder.config)
+    t.write()
+    if touched is not None:  # read before or behind the one that returns
+        os.utime(path_of(other), (touched, touched))
+    index(db, folder.config)
+    assert 0 == one(db, "select count(*) from responses where id < 0")
+    assert_same(clean(folder), picture(db))
 
 
 def test_retained_calls_of_several_rewrites_add_up(folder: ClaudeFolder) -> None:

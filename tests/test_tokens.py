@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,17 @@ from hypothesis import strategies as st
 
 from crusts_index.transcript.tokens import is_code, spread, text_tokens
 from tests.builders import OMIT, ClaudeFolder, Transcript, image_block, text_block, thinking_block, usage
-from tests.picture import ask, one, read
+from tests.picture import ask, one, read, scratch
 from tests.profiles import examples
 
 BLOCKS = "select kind, chars, estimate, tokens, is_exact from blocks order by id"
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> ClaudeFolder:
+def folder() -> Iterator[ClaudeFolder]:
     """A home with a config folder."""
-    return ClaudeFolder(tmp_path)
+    with scratch() as home:
+        yield ClaudeFolder(home)
 
 
 @pytest.fixture
