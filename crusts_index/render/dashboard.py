@@ -1,0 +1,307 @@
+"""The dashboard of `watch`: a page for a terminal of any size, one line for a pipe, an object for programs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from crusts_index.insight.snapshot import Cut, Snapshot
+from crusts_index.render import text
+from crusts_index.render.analysis import COLOURS, LETTERS, bar, span
+from crusts_index.render.console import paint
+
+Segment = tuple[str, str]
+"""Text and its colour; an empty one is none."""
+
+_SPARKS = "▁▂▃▄▅▆▇█"
+_WORKERS_SHOWN = 4
+_WIDEST = 100
+_NARROW = 60
+
+
+class Moment(NamedTuple):
+    """What only a watch knows, beside the snapshot: since when, what changed, what just happened."""
+
+    time_ms: int
+    new_messages: int = 0
+    is_flashing: bool = False
+    notice: str = ""
+    """What became of the session: it was followed elsewhere, its transcript is missing."""
+
+
+def page(shot: Snapshot, moment: Moment, width: int, height: int, *, colour: bool) -> list[str]:
+    """Lines for a terminal; blank lines, then sections of less weight are left out where it is too low."""
+    width = min(width, _WIDEST)
+    sections = [
+        (0, _head(shot, moment, width)),
+        (0, _window(shot, width)),
+        (2, _categories(shot, width)),
+        (4, _growth(shot, width)),
+        (1, _counts(shot, moment)),
+        (3, _workers(shot)),
+        (5, _said(shot, width)),
+    ]
+    shown = [one for one in sections if one[1]]
+    if sum(len(lines) for _, lines in shown) > height:
+        shown = [(weight, [line for line in lines if line]) for weight, lines in shown]
+    while len(shown) > 2 and sum(len(lines) for _, lines in shown) > height:
+        shown.remove(max(shown, key=lambda one: one[0]))
+    lines = [line for _, section in shown for line in section]
+    return [_painted(line, width, colour=colour) for line in lines[: max(1, height)]]
+
+
+def one_line(shot: Snapshot, moment: Moment) -> str:
+    """The snapshot in one line, for a pipe."""
+    parts = [f"{clock(moment.time_ms)} {text.clean(shot.session_id)[:8]}"]
+    if shot.is_known:
+        about = "" if shot.basis == "exact" else f" {shot.basis}"
+        parts.append(f"{shot.usage_percentage:.1f}% {shot.size:,}/{shot.limit:,}{about}")
+        parts.append(_left(shot))
+    else:
+        parts.append("no API call yet")
+    parts.append(f"{shot.messages:,} messages" + (f" (+{moment.new_messages:,})" if moment.new_messages > 0 else ""))
+    if shot.contents:
+        parts.append(" ".join(f"{LETTERS[one.name]} {one.percentage:.0f}" for one in shot.contents.categories) + " %")
+    if shot.workers:
+        parts.append(f"{len(shot.workers)} {_plural('subagent', len(shot.workers))} running")
+    if shot.is_behind:
+        parts.append("store behind")
+    if shot.said:
+        parts.append(text.shorten(_speech(shot), 60))
+    return " | ".join(parts)
+
+
+def compaction_line(cut: Cut, time_ms: int) -> str:
+    """What a compaction did, as far as it was logged."""
+    how = f" ({text.clean(cut.trigger)})" if cut.trigger else ""
+    sizes = ""
+    if cut.pre_tokens is not None:
+        after = f" → {cut.post_tokens:,}" if cut.post_tokens is not None else ""
+        sizes = f": {cut.pre_tokens:,}{after} tokens"
+    return f"compacted {clock(cut.time_ms or time_ms)}{how}{sizes}"
+
+
+def summary(first: Snapshot, last: Snapshot, seconds: float, compactions: int, sessions: int) -> str:
+    """What a watch saw, in one line; `sessions` counts those it followed."""
+    parts = [f"Watched {text.clean(last.session_id)[:8]} for {span(int(seconds))}"]
+    if last.is_known:
+        began = f"{first.usage_percentage:.1f}% → " if first.is_known and sessions == 1 else ""
+        parts.append(f"window {began}{last.usage_percentage:.1f}% ({last.size:,} tokens, {last.basis})")
+    if sessions == 1:
+        parts.append(f"{max(0, last.messages - first.messages):,} new messages")
+    else:
+        parts.append(f"{sessions} sessions")
+    if compactions:
+        parts.append(f"{compactions} {_plural('compaction', compactions)}")
+    return ", ".join(parts)
+
+
+def as_json(shot: Snapshot, moment: Moment, event: str, previous: str | None) -> dict[str, object]:
+    """The snapshot for programs; `event` is start, update, compaction, session, moved, rewritten or missing."""
+    known, contents, cut = shot.is_known, shot.contents, shot.last_compaction
+    return {
+        "timestamp": _iso(moment.time_ms),
+        "event": event,
+        "sessionId": shot.session_id,
+        "previousSessionId": previous,
+        "project": shot.project or None,
+        "title": shot.title,
+        "messageCount": shot.messages,
+        "newMessages": moment.new_messages,
+        "model": shot.model,
+        "totalTokens": shot.size if known else None,
+        "totalAccuracy": shot.basis if known else None,
+        "contextLimit": shot.limit,
+        "limitSignal": shot.limit_signal,
+        "usagePercent": round(shot.usage_percentage, 1) if known else None,
+        "contextHealth": shot.health if known else None,
+        "freeTokens": shot.free if known else None,
+        "autocompactTrigger": shot.trigger,
+        "growthTokensPerCall": shot.growth,
+        "callsUntilCompaction": shot.calls_left,
+        "categories": {one.name: round(one.percentage, 1) for one in contents.categories} if contents else None,
+        "categoryTokens": {one.name: one.tokens for one in contents.categories} if contents else None,
+        "categoryBasis": contents.basis if contents else None,
+        "wasteCount": contents.waste_count if contents else None,
+        "wasteTokens": contents.waste_tokens if contents else None,
+        "compactionCount": shot.compactions,
+        "lastCompaction": {
+            "timestamp": _iso(cut.time_ms) if cut.time_ms is not None else None,
+            "trigger": cut.trigger,
+            "preTokens": cut.pre_tokens,
+            "postTokens": cut.post_tokens,
+        }
+        if cut
+        else None,
+        "subagents": [
+            {"agentId": one.agent_id, "agentType": one.agent_type, "calls": one.calls, "tokens": one.tokens}
+            for one in shot.workers
+        ],
+        "lastMessage": {"from": shot.said.who, "text": text.clean(shot.said.text)} if shot.said else None,
+        "storeIsBehind": shot.is_behind,
+        "notice": moment.notice or None,
+    }
+
+
+def clock(time_ms: int) -> str:
+    """The time of day, in the user's zone."""
+    return time.strftime("%H:%M:%S", time.localtime(time_ms / 1000))
+
+
+def sparkline(values: Sequence[int], columns: int) -> str:
+    """The last values as blocks, from 0 to the largest; what shrinks is as low as nothing."""
+    shown = values[-columns:] if columns > 0 else []
+    most = max(shown, default=0)
+    if most <= 0:
+        return _SPARKS[0] * len(shown)
+    return "".join(_SPARKS[max(0, min(7, value * 8 // most if value < most else 7))] for value in shown)
+
+
+def _head(shot: Snapshot, moment: Moment, width: int) -> list[list[Segment]]:
+    at = clock(moment.time_ms)
+    title = f" {text.clean(shot.title)}" if shot.title else ""
+    name = text.shorten(f"{text.clean(shot.session_id)[:8]}{title}", width - len(at) - 1)
+    gap = " " * max(1, width - text.width(name) - len(at))
+    model = text.clean(shot.model)
+    place = text.shorten_path(shot.project, max(8, width - text.width(model) - 3))
+    lines: list[list[Segment]] = [[(name, "bold"), (gap, ""), (at, "dim")], [(f"{place} · {model}", "dim")]]
+    if moment.notice:
+        lines.append([(moment.notice, "cyan")])
+    return [*lines, []]
+
+
+def _window(shot: Snapshot, width: int) -> list[list[Segment]]:
+    if not shot.is_known:
+        return [[("no API call in this session yet", "")], []]
+    colour = COLOURS[shot.health]
+    tail = f" {shot.usage_percentage:5.1f}% {shot.health}"
+    blocks = bar(shot.usage_percentage, max(8, min(60, width - len(tail))))
+    lines: list[list[Segment]] = [
+        [(blocks, colour), (tail, "bold")],
+        [(f"{shot.size:,} of {shot.limit:,} tokens", ""), (f" ({shot.basis})", "dim")],
+        [(f"limit by {shot.limit_signal}; compaction at {shot.trigger:,}", "dim")],
+    ]
+    few = shot.calls_left is not None and shot.calls_left <= 30
+    lines.append([(_left(shot), "" if not few else "red" if (shot.calls_left or 0) <= 10 else "yellow")])
+    if shot.is_behind:
+        lines.append([("the store is behind: what is below is of before", "yellow")])
+    return [*lines, []]
+
+
+def _left(shot: Snapshot) -> str:
+    if shot.calls_left is None:
+        return "no prediction without growth"
+    if shot.calls_left == 0:
+        return "past the compaction trigger"
+    return f"about {shot.calls_left:,} {_plural('call', shot.calls_left)} left before compaction"
+
+
+def _categories(shot: Snapshot, width: int) -> list[list[Segment]]:
+    if shot.contents is None:
+        return []
+    wide = width - 36
+    lines: list[list[Segment]] = [
+        [
+            (f"{LETTERS[one.name]} ", "bold"),
+            (f"{one.name:<12} {one.tokens:>9,} {one.percentage:5.1f}%", ""),
+            (f"  {bar(one.percentage, min(wide, 40)).rstrip('·')}" if wide >= 8 else "", "blue"),
+        ]
+        for one in shot.contents.categories
+    ]
+    total = sum(one.tokens for one in shot.contents.categories)
+    how = "scaled to the window" if shot.contents.basis == "window" else f"as counted, {total:,} in all"
+    return [*lines, [(f"estimated, {how}", "dim")], []]
+
+
+def _growth(shot: Snapshot, width: int) -> list[list[Segment]]:
+    if not shot.deltas:
+        return []
+    median = f" · median {shot.growth:+,.0f}" if shot.growth is not None else ""
+    said = f" {shot.deltas[-1]:+,}{median}"
+    head = "growth a call " if width >= _NARROW else "growth "
+    line: list[Segment] = [(head, ""), (sparkline(shot.deltas, width - len(head) - len(said)), "green"), (said, "")]
+    return [line]
+
+
+def _counts(shot: Snapshot, moment: Moment) -> list[list[Segment]]:
+    new = f" (+{moment.new_messages:,})" if moment.new_messages > 0 else ""
+    said = f"{shot.messages:,} messages{new} · {shot.compactions} {_plural('compaction', shot.compactions)}"
+    lines: list[list[Segment]] = [[(said, "")]]
+    if shot.contents and shot.contents.waste_count:
+        count, tokens = shot.contents.waste_count, shot.contents.waste_tokens
+        much = f", about {text.tokens(tokens)} tokens" if tokens else ""
+        lines.append([(f"waste: {count:,} {_plural('item', count)}{much}", "")])
+    if shot.last_compaction:
+        line = compaction_line(shot.last_compaction, moment.time_ms)
+        lines.append([(f"» {line} «", "flash")] if moment.is_flashing else [(line, "yellow")])
+    return lines
+
+
+def _workers(shot: Snapshot) -> list[list[Segment]]:
+    if not shot.workers:
+        return []
+    count = len(shot.workers)
+    lines: list[list[Segment]] = [[], [(f"{count} {_plural('subagent', count)} running", "bold")]]
+    for one in shot.workers[:_WORKERS_SHOWN]:
+        kind = f" {text.clean(one.agent_type)}" if one.agent_type else ""
+        done = f"  {one.calls:,} {_plural('call', one.calls)}, {text.tokens(one.tokens)} tokens" if one.calls else ""
+        lines.append([(f"  {text.shorten(text.clean(one.agent_id), 12)}{kind}", ""), (done, "dim")])
+    if count > _WORKERS_SHOWN:
+        lines.append([(f"  and {count - _WORKERS_SHOWN} more", "dim")])
+    return lines
+
+
+def _said(shot: Snapshot, width: int) -> list[list[Segment]]:
+    if shot.said is None:
+        return []
+    speech = _speech(shot)
+    lines: list[list[Segment]] = [[], [(text.shorten(speech, width * 2 - 2), "")]]
+    if text.width(speech) > width:
+        first = _cut_at(speech, width)
+        lines = [[], [(first, "")], [(text.shorten(speech[len(first) :].strip(), width), "")]]
+    return lines
+
+
+def _cut_at(line: str, columns: int) -> str:
+    """The beginning of a line up to a space, as much as fits."""
+    words, kept = line.split(" "), ""
+    for word in words:
+        longer = f"{kept} {word}" if kept else word
+        if text.width(longer) > columns:
+            break
+        kept = longer
+    return kept or text.shorten(line, columns).rstrip(text.ELLIPSIS)
+
+
+def _speech(shot: Snapshot) -> str:
+    if shot.said is None:
+        return ""
+    said = text.clean(shot.said.text)
+    return f"{text.clean(shot.said.who)}: {said}" if said else text.clean(shot.said.who)
+
+
+def _painted(line: Sequence[Segment], width: int, *, colour: bool) -> str:
+    room, found = width, []
+    for part, name in line:
+        kept = text.shorten(part, room)
+        room -= text.width(kept)
+        if name == "flash":
+            found.append(f"\x1b[1;30;43m{kept}\x1b[0m" if colour else kept)
+        elif name and kept.strip():
+            found.append(paint(kept, name, on=colour))
+        else:
+            found.append(kept)
+        if kept != part:
+            break
+    return "".join(found).rstrip(" ")
+
+
+def _plural(noun: str, count: int | None) -> str:
+    return noun if count == 1 else f"{noun}s"
+
+
+def _iso(time_ms: int) -> str:
+    moment = datetime.fromtimestamp(time_ms / 1000, UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{time_ms % 1000:03d}Z"
