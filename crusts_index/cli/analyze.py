@@ -8,6 +8,7 @@ from typing import Any
 import typer
 
 from crusts_index.cli import options, show
+from crusts_index.cli.calibrated import COLUMNS, cells, compare_last, comparison_json
 from crusts_index.cli.session import Store
 from crusts_index.insight.buckets import buckets_of, lifetime_of
 from crusts_index.insight.model_history import model_history
@@ -36,6 +37,7 @@ def analyze(
         current, lifetime = buckets_of(facts, window), lifetime_of(facts, window)
         toolset, history = toolset_of(facts), model_history(facts)
         waste, advice = store.waste(facts, window)
+        calibration = compare_last(store, facts.session.session_id) if facts.context_reports else []
     if settings.json:
         document: dict[str, Any] = {
             "sessionId": facts.session.session_id,
@@ -47,7 +49,7 @@ def analyze(
             "breakdown": analysis_json.breakdown_json(facts, window, current, lifetime, toolset, history),
             "waste": waste_json(waste),
             "recommendations": advice_json(advice),
-            "calibration": None,
+            "calibration": comparison_json(calibration) or None,
             "configData": analysis_json.config_json(facts, toolset),
         }
         show.document(document)
@@ -55,6 +57,9 @@ def analyze(
     page = analysis.Page(console.table_width(), colour=console.use_colour(sys.stdout, no_color=settings.no_color))
     analysis.analysis_text(page, facts, window, current, lifetime, toolset, history)
     analysis.findings(page, waste, advice)
+    if calibration:
+        page.head("Against the session's last /context")
+        page.rows(COLUMNS, [cells(one) for one in calibration])
     if settings.verbose:
         analysis.explanations(page, facts, window, current)
     console.put(page.text())

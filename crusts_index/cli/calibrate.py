@@ -8,13 +8,14 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
-from crusts_index.claude.context_report import bucket_of, parse_context
+from crusts_index.claude.context_report import parse_context
 from crusts_index.cli import options, show
+from crusts_index.cli.calibrated import COLUMNS, cells, compare, compare_last, comparison_json
 from crusts_index.cli.session import Store
 from crusts_index.errors import CrustsError
 from crusts_index.index.refresh import open_writer
 from crusts_index.insight.accuracy import accuracy_of
-from crusts_index.insight.calibration import Comparison, compare_with_context, message_at
+from crusts_index.insight.calibration import Comparison
 from crusts_index.insight.facts import ContextReport
 from crusts_index.render import console, table
 from crusts_index.store import when
@@ -24,7 +25,6 @@ from crusts_index.store.settings import Settings
 MOST_LINES = 2_000
 RECENT_MS = 3_600_000
 """How long ago the last session may have been active to be taken for the one that was pasted from."""
-_COLUMNS = ("part", "crusts", "/context", "error_share")
 
 
 def calibrate(
@@ -76,37 +76,7 @@ def calibrate(
         console.put("No session was active in the last hour: name one to have it compared.")
         return
     console.put(f"Session {told}:")
-    console.put(table.table(_COLUMNS, [_cells(one) for one in found], console.table_width()))
-
-
-def compare_last(store: Store, session_id: str) -> list[Comparison]:
-    """A session's estimates against the last `/context` of it; nothing where there is none."""
-    facts = store.load(session_id)
-    if not facts.context_reports:
-        return []
-    return compare(store, session_id, facts.context_reports[-1])
-
-
-def compare(store: Store, session_id: str, report: ContextReport) -> list[Comparison]:
-    """A session as it stood at a `/context`, against it."""
-    number = message_at(store.load(session_id), report)
-    if number is None:
-        return []
-    facts = store.load(session_id, number)
-    return compare_with_context(facts, store.window(facts), report, bucket_of)
-
-
-def comparison_json(found: list[Comparison]) -> list[dict[str, Any]]:
-    """Comparisons as JSON."""
-    return [
-        {
-            "category": one.category,
-            "crustsEstimate": one.crusts_estimate,
-            "contextActual": one.context_actual,
-            "deltaPercent": None if one.delta_percent is None else round(one.delta_percent, 1),
-        }
-        for one in found
-    ]
+    console.put(table.table(COLUMNS, [cells(one) for one in found], console.table_width()))
 
 
 def _show_all(settings: Settings) -> None:
@@ -163,8 +133,3 @@ def _pasted(stream: TextIO) -> str:
 
 def _json(found: list[Comparison]) -> dict[str, Any]:
     return {"calibration": comparison_json(found) or None}
-
-
-def _cells(one: Comparison) -> tuple[object, ...]:
-    share = None if one.delta_percent is None else one.delta_percent / 100
-    return (one.category, one.crusts_estimate, one.context_actual, share)
