@@ -69,6 +69,11 @@ left join sessions s on s.id = tr.session_id
 where r.id = ?
 """
 
+_RETURNED = """
+select r.id, r.call_id from responses r where r.transcript_id = ? and r.id < 0 and exists (
+  select 1 from responses o where o.call_id = r.call_id and o.transcript_id = r.transcript_id and o.id > 0)
+"""
+
 _LATEST = 1 << 62
 
 
@@ -213,20 +218,18 @@ def release_calls(store: sqlite3.Connection, transcript_id: int, low: int, high:
     return touched
 
 
-def drop_returned(store: sqlite3.Connection, transcript_id: int) -> set[int]:
-    """Retained responses of a transcript whose call stands in it again go; gives back what is to be settled."""
-    returned = store.execute(
-        "select r.id, r.call_id from responses r where r.transcript_id = ? and r.id < 0 and exists ("
-        " select 1 from responses o where o.call_id = r.call_id and o.transcript_id = r.transcript_id and o.id > 0)",
-        (transcript_id,),
-    ).fetchall()
-    returned += _returned_without_ids(store, transcript_id)
+def drop_returned(store: sqlite3.Connection, transcripts: Iterable[int]) -> set[int]:
+    """Retained responses of transcripts in which their call stands again go; gives back what is to be settled."""
+    returned: dict[int, int] = {}
+    for transcript in transcripts:
+        returned.update(store.execute(_RETURNED, (transcript,)))
+        returned.update(_returned_without_ids(store, transcript))
     touched: set[int] = set()
-    for one, call in returned:
+    for one, call in returned.items():
         touched |= {row[0] for row in store.execute("select id from responses where call_id = ?", (call,))}
         store.execute("delete from api_calls where id = ?", (call,))
-        store.execute("delete from responses where id = ?", (one,))
-    touched -= {one for one, _ in returned}
+    touched -= returned.keys()
+    store.executemany("delete from responses where id = ?", [(one,) for one in returned])
     store.executemany("update responses set call_id = null where id = ?", [(one,) for one in touched])
     return touched
 

@@ -251,10 +251,7 @@ class Writer:
             uses = store.execute("select id from tool_uses where transcript_id = ?", (transcript,))
             self._uses |= {row[0] for row in uses}
         settle_calls(store, self._responses, self._continued)
-        returned: set[int] = set()
-        for transcript, is_last in self._transcripts.items():
-            if is_last:
-                returned |= drop_returned(store, transcript)
+        returned = drop_returned(store, [one for one, is_last in self._transcripts.items() if is_last])
         if returned:
             settle_calls(store, returned, ())
         settle_owners(store, self._lost, self._uses)
