@@ -2,6 +2,7 @@
 -- the last ones.
 --   :transcript  the transcript
 --   :last        how many of the last ones
+--   :largest     0 = without the largest ones
 with chosen (id) as (
   select * from (
     select r.id from responses as r join api_calls as c on c.id = r.call_id
@@ -11,7 +12,7 @@ with chosen (id) as (
   select id from (
     select r.id, max(r.input_tokens + r.cache_read_tokens + r.cache_write_tokens)
     from responses as r
-    where r.thread_id = :transcript << 20 and r.id > 0 and r.is_advisor = 0
+    where :largest and r.thread_id = :transcript << 20 and r.id > 0 and r.is_advisor = 0
     group by r.model)
   union
   select * from (

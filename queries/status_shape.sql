@@ -1,5 +1,5 @@
 -- status_shape: what decides whether the few rows of a status say all: boundaries, summaries, drops of the context
--- between calls (asked only where there is no boundary), own calls among the last tool uses.
+-- between calls (asked only where there is no boundary), with :trim own calls among the last tool uses.
 with uses as (
   select is_own from tool_uses
   where id >= :transcript << 40 and id < (:transcript + 1) << 40 and thread_id = :transcript << 20
@@ -8,8 +8,9 @@ with uses as (
   select (select count(*) from compactions where thread_id = :transcript << 20) as boundaries
 )
 select boundaries,
-       exists (select 1 from records
-               where thread_id = :transcript << 20 and (is_prompt = 1 or is_summary = 1) and is_summary = 1) as summaries,
+       case when boundaries = 0 then exists (
+         select 1 from records
+         where thread_id = :transcript << 20 and (is_prompt = 1 or is_summary = 1) and is_summary = 1) end as summaries,
        case when boundaries = 0 then (
          select max(before - context) from (
            select r.input_tokens + r.cache_read_tokens + r.cache_write_tokens as context,
@@ -17,5 +18,5 @@ select boundaries,
            from responses as r
            where r.thread_id = :transcript << 20 and r.id > 0 and r.is_advisor = 0 and r.has_usage = 1)
          where context > 0) end as largest_drop,
-       (select coalesce(max(is_own), 0) from uses) as own_calls
+       case when :trim then (select coalesce(max(is_own), 0) from uses) end as own_calls
 from shape;

@@ -105,8 +105,8 @@ class Tail:
         thread = _first_thread(state)
         self.messages: int = thread.get("messages") or 0
         self._ordinals: int = thread.get("calls") or 0
-        self._branches: int = thread.get("branches") or 0
-        self._epochs: int = thread.get("epochs") or 0
+        self.branch_count: int = thread.get("branches") or 0
+        self.epochs: int = thread.get("epochs") or 0
         self._is_chained = thread.get("is_chained") is True
         self._last = Place(0, thread.get("branch") or 0, thread.get("epoch") or 0)
         self.places: dict[Key, Place] = {}
@@ -301,8 +301,8 @@ class Tail:
         if subtype != "compact_boundary":
             return
         self._open_branch(here, parent, key)
-        self._epochs += 1
-        here.epoch = self._epochs
+        self.epochs += 1
+        here.epoch = self.epochs
         said = record.get("compactMetadata")
         said = said if isinstance(said, dict) else {}
         counts = (said.get(name) for name in ("preTokens", "postTokens", "cumulativeDroppedTokens", "durationMs"))
@@ -319,11 +319,11 @@ class Tail:
             self._openers.add(None)
             return
         if parent in self._openers or self._fetch("status_opener", transcript=self.transcript, uuid=parent):
-            self._branches += 1
+            self.branch_count += 1
             fork = self._place(parent)
             where = (fork.record_id, fork.branch, fork.response_id) if fork else (None, None, None)
-            self.branches.append((self._branches, here.branch, int(parent is None), here.record_id, *where))
-            here.branch = self._branches
+            self.branches.append((self.branch_count, here.branch, int(parent is None), here.record_id, *where))
+            here.branch = self.branch_count
             if parent is None:
                 here.epoch = 0
         self._openers.add(parent)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from crusts_index.insight.contents import DERIVED, ESTIMATED, EXACT, contents_of, framing_of
 from crusts_index.insight.fixed import fixed_context
 from crusts_index.insight.limit import WindowSettings, limit_of, trigger_of
+from crusts_index.insight.prediction import calls_left, growth_of, health_of
 from crusts_index.insight.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -16,10 +15,6 @@ if TYPE_CHECKING:
     from crusts_index.insight.fixed import FixedContext
 
 __all__ = ["Window", "WindowSettings", "health_of", "window_of"]
-
-HEALTH = ((50, "healthy"), (70, "warming"), (85, "hot"))
-_LAST_DELTAS = 20
-_LEAST_DELTAS = 3
 
 
 class Window(NamedTuple):
@@ -57,7 +52,7 @@ def window_of(facts: Facts, settings: WindowSettings | None = None) -> Window:
     model = call.model if call else facts.calls[-1].model if facts.calls else "unknown"
     limit = limit_of(facts, settings, model)
     trigger = trigger_of(facts, settings, limit.tokens)
-    growth, growth_why = _growth(facts)
+    growth, growth_why = growth_of(facts.calls)
     percentage = size / limit.tokens * 100
     return Window(
         size=size,
@@ -65,7 +60,7 @@ def window_of(facts: Facts, settings: WindowSettings | None = None) -> Window:
         limit=limit.tokens,
         limit_signal=limit.signal,
         trigger=trigger.tokens,
-        calls_left=_calls_left(size, trigger.tokens, growth),
+        calls_left=calls_left(size, trigger.tokens, growth),
         growth=growth,
         fixed_context=fixed,
         framing=framing,
@@ -83,11 +78,6 @@ def window_of(facts: Facts, settings: WindowSettings | None = None) -> Window:
             "framing": _framing_why(framing),
         },
     )
-
-
-def health_of(percentage: float) -> str:
-    """healthy below 50 per cent of the limit, warming below 70, hot below 85, else critical."""
-    return next((name for below, name in HEALTH if percentage < below), "critical")
 
 
 def _size(facts: Facts, fixed: FixedContext, framing: Framing, call: Call | None) -> tuple[int, str, str]:
@@ -114,43 +104,7 @@ def _size(facts: Facts, fixed: FixedContext, framing: Framing, call: Call | None
     return contents.total, ESTIMATED, "no call to go by: the sum of what is estimated"
 
 
-def _growth(facts: Facts) -> tuple[float | None, str]:
-    """The median growth a call: over the last 20 since the compaction, or with fewer than 3 over the session."""
-    path = [call for call in facts.calls if call.on_path]
-    spans = [
-        (after.live_epoch, after.context_tokens - before.context_tokens)
-        for before, after in pairwise(path)
-        if before.epoch == after.epoch
-    ]
-    deltas = [delta for live, delta in spans if live][-_LAST_DELTAS:]
-    where = f"the last {len(deltas)} calls"
-    if len(deltas) < _LEAST_DELTAS:
-        deltas = [delta for _, delta in spans]
-        where = f"all {len(deltas)} calls of the path, too few being in the window"
-    if not deltas:
-        return None, "fewer than two calls to compare"
-    growth = median(deltas)
-    return growth, f"median over {where}: {growth:,g} tokens a call"
-
-
-def _calls_left(size: int, trigger: int, growth: float | None) -> int | None:
-    if size >= trigger:
-        return 0
-    if growth is None or growth <= 0:
-        return None
-    return int((trigger - size) / growth)
-
-
 def _framing_why(framing: Framing) -> str:
     if framing.tokens_per_message is None:
         return f"not derived: {len(framing.samples)} usable samples, 3 are needed"
     return f"{framing.tokens_per_message} tokens a message, the median of {len(framing.samples)} samples"
-
-
-def median(values: list[int]) -> float:
-    """The median; the mean of the two middle ones of an even count."""
-    ordered = sorted(values)
-    middle = len(ordered) // 2
-    if len(ordered) % 2:
-        return float(ordered[middle])
-    return (ordered[middle - 1] + ordered[middle]) / 2

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 PATIENCE = 0.1
 """Seconds to wait for a lock: a status line is cancelled by the next one anyway."""
-LAST_CALLS = 64
+LAST_CALLS = 40
 ENOUGH_CALLS = 22  # 20 deltas, and the pair before them
-BLOCKS_OF_CALLS = 30
+BLOCKS_OF_CALLS = 8
 REREAD_TOKENS = 1_000
 OVERSIZED_TOKENS = 10_000
 _ALL = -1
@@ -78,7 +78,8 @@ class Live:
         self.tail = self._read_tail()
         self._transcript: int = self.head[0] if self.head else 0
         self._session_id: str = self.head[1] if self.head else named.session_id or _stem(self.path)
-        self._last, self._is_full = LAST_CALLS, False
+        self._last, self._is_full, self._is_wide = LAST_CALLS, False, False
+        self._is_counted = self.head is None or bool(self.head[7])  # branches and epochs, by the reader's own state
         self._calls: dict[tuple[int, int], list[Row]] = {}
         self.facts = self._assemble()
         self._heed_payload()
@@ -136,10 +137,10 @@ class Live:
         """Rows of the `session_…` queries, the new bytes included; as few as the window needs."""
         if name == "session_parts":
             return self._parts(**parameters)
-        if name in ("session_loads", "session_attachments", "session_threads", "session_pasted"):
+        if name in _NEVER or (name == "session_removals" and not self._is_full):
             return []
         if name == "session_tool_uses":
-            return self._ask(name, **parameters) if self._trim and self._shape()[3] else []
+            return self._ask(name, **parameters) if self._is_full and self._trim else []
         if name in _SPARE:
             return self._ask(_SPARE[name], **parameters)
         is_ours = parameters.get("transcript") == self._transcript
@@ -167,11 +168,16 @@ class Live:
     def _session_calls(self, transcript: int) -> "list[Row]":
         key = (transcript, self._last)
         if key not in self._calls:
-            rows = {row[0]: row for row in self._ask("status_calls", transcript=transcript, last=self._last)}
+            rows = {row[0]: row for row in self._some_calls(transcript)}
             if transcript == self._transcript:
                 rows.update((row[0], row) for row in self.tail.calls)
             self._calls[key] = [rows[id] for id in sorted(rows)]
         return self._calls[key]
+
+    def _some_calls(self, transcript: int) -> "list[Row]":
+        # The largest call of each model only matters where the payload does not say how large the window is.
+        largest = self._named.window_size is None
+        return self._ask("status_calls", transcript=transcript, last=self._last, largest=largest)
 
     def _session_blocks(self, transcript: int) -> "list[Row]":
         calls = self._session_calls(transcript)
@@ -179,7 +185,8 @@ class Live:
             rows = self._ask("session_blocks", transcript=transcript)
         else:
             since = calls[-BLOCKS_OF_CALLS:][0][0]
-            rows = self._ask("status_blocks", transcript=transcript, before=calls[0][0], since=since)
+            before = calls[0][0] if self._is_wide else 0
+            rows = self._ask("status_blocks", transcript=transcript, before=before, since=since)
         if transcript != self._transcript:
             return rows
         new = self.tail.blocks
@@ -187,9 +194,13 @@ class Live:
         return [row for row in rows if row[20] not in ids] + new
 
     def _session_boundaries(self, transcript: int) -> "list[Row]":
+        if transcript == self._transcript and self._is_counted and self.tail.epochs == 0:
+            return []
         return self._ask("status_boundaries", transcript=transcript) + self._of_tail(transcript, "boundaries")
 
     def _session_branches(self, transcript: int) -> "list[Row]":
+        if transcript == self._transcript and self._is_counted and self.tail.branch_count == 0:
+            return []
         return self._ask("session_branches", transcript=transcript) + self._of_tail(transcript, "branches")
 
     def _of_tail(self, transcript: int, name: str) -> "list[Row]":
@@ -262,27 +273,25 @@ class Live:
         return tail
 
     def _assemble(self) -> "Facts":
-        if self.head is not None:
-            boundaries, summaries, drop, _ = self._shape()
-            inferred = not boundaries and (summaries or (drop or 0) > DROP_TOKENS)
-            if inferred or (self._trim and self._shape()[3]):
+        if self.head is not None and (self._trim or self.tail.epochs == 0 or not self._is_counted):
+            rows = self._ask("status_shape", transcript=self._transcript, trim=self._trim)
+            boundaries, summaries, drop, own_calls = rows[0] if rows else (0, 0, None, 0)
+            if own_calls or (not boundaries and (summaries or (drop or 0) > DROP_TOKENS)):
                 self._last, self._is_full = _ALL, True
         facts = self._load()
         if self._last != _ALL and not self._suffices(facts):
             self._last = _ALL
             facts = self._load()
-        live, call = facts.live_from, any(call.live_epoch for call in facts.calls)
-        if not self._is_full and not call and (live is None or live.post_tokens is None):
-            self._is_full = True
+        if not any(call.live_epoch for call in facts.calls):
+            # Then the size is derived from what stood before the first call, or from all there is.
+            live = facts.live_from
+            self._is_wide = True
+            self._is_full = self._is_full or live is None or live.post_tokens is None
             facts = self._load()
         return facts
 
     def _load(self) -> "Facts":
         return assemble(self.fetch, self._session_id, None, trim=self._trim)
-
-    def _shape(self) -> "Row":
-        rows = self._ask("status_shape", transcript=self._transcript)
-        return rows[0] if rows else (0, 0, None, 0)
 
     def _suffices(self, facts: "Facts") -> bool:
         """Whether the last calls read are enough for the growth: more would change nothing."""
@@ -321,6 +330,7 @@ class Live:
         calls.append(Call._make((id, id, id, *place, model, None, *tokens, *rest, None)))
 
 
+_NEVER = ("session_loads", "session_attachments", "session_threads", "session_pasted")
 _SPARE = {"session_reports": "status_reports", "session_surroundings": "status_surroundings"}
 _FEW = ("session_calls", "session_blocks", "session_boundaries")
 

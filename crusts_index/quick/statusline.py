@@ -102,12 +102,12 @@ def line(settings: Settings, data: bytes, template: str) -> str:
     try:
         if not live.is_known:
             return FALLBACK + ": nothing yet" if payload else FALLBACK
-        return render(template, fields(live, payload), colours(settings, live.window.health), width(payload))
+        return render(template, fields(live, payload, template), colours(settings, live.window.health), width(payload))
     finally:
         live.close()
 
 
-def fields(live: "Live", payload: "StatusPayload | None") -> dict[str, str]:
+def fields(live: "Live", payload: "StatusPayload | None", template: str) -> dict[str, str]:
     """The fields of a template; what is not known is empty."""
     window, facts = live.window, live.facts
     warm = live.cache_is_warm()
@@ -123,7 +123,7 @@ def fields(live: "Live", payload: "StatusPayload | None") -> dict[str, str]:
         "calls": "" if window.calls_left is None else f"{window.calls_left:,}",
         "growth": "" if window.growth is None else short(int(window.growth)),
         "health": window.health,
-        "mark": mark(live),
+        "mark": mark(live) if "{mark}" in template else "",
         "cache": "" if warm is None else "warm" if warm else "cold",
         "model": printable((payload.model_name if payload else None) or window.model),
         "cost": "" if cost is None else f"${cost:.2f}",

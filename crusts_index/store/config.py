@@ -59,7 +59,7 @@ def write_config(home: str, changes: Config) -> None:
 
 def _decode(content: bytes) -> Config | None:
     try:
-        config = loads(content.decode("utf-8-sig"))
+        config = loads(content.decode("utf-8").removeprefix("\ufeff"))
     except (ValueError, RecursionError):
         return None
     return config if isinstance(config, dict) else None
