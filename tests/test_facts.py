@@ -339,7 +339,10 @@ def test_a_result_behind_the_cut_is_not_known(folder: ClaudeFolder) -> None:
 
 
 def up_to(db: Path, transcript: Path, until: int) -> bytes:
-    """The bytes of a transcript that holds messages 1 to `until` and the bookkeeping before them (D7)."""
+    """The bytes of a transcript that holds messages 1 to `until` and the bookkeeping before them (D7).
+
+    Lines that repeat a uuid count nowhere, and are left out: the first might be of a later message.
+    """
     rows = ask(
         db,
         "select r.id & ((1 << 40) - 1), r.length, r.message, r.thread_id & ((1 << 20) - 1), r.is_duplicate"
@@ -349,7 +352,7 @@ def up_to(db: Path, transcript: Path, until: int) -> bytes:
     data = transcript.read_bytes()
     own = [row for row in rows if row[2] is not None and row[3] == 0 and row[2] <= until]
     end = max(row[0] for row in own)
-    kept = [row for row in rows if row in own or (row[0] < end and (row[2] is None or row[3] != 0))]
+    kept = [row for row in rows if row in own or (row[0] < end and not row[4] and (row[2] is None or row[3] != 0))]
     return b"".join(data[start : start + length] + b"\n" for start, length, *_ in kept)
 
 
