@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import closing
 
-from crusts_index.errors import CrustsError
+from crusts_index.index.find import Walk
 from crusts_index.index.refresh import index_all, roots_of
 from crusts_index.index.summary import Options, Summary
 from crusts_index.index.write import settle_all
-from crusts_index.store.open import checkpoint, open_store, transaction
+from crusts_index.store.open import TIMEOUT, checkpoint, explained, open_store, read_only, transaction
 from crusts_index.store.settings import Settings
 from crusts_index.store.upgrade import ensure
 from crusts_index.store.when import now_ms
@@ -17,7 +18,7 @@ from crusts_index.store.when import now_ms
 # What is not in any transcript, or names rows that are carried over.
 _WHOLE = (*("projects", "sessions", "transcripts", "surroundings", "models", "prices", "runs", "forgotten"),)
 
-# Rows of transcripts that are no longer on disk. Of live ones only retained responses are carried over.
+# Rows of transcripts that are not read anew. Of those that are, only retained responses are carried over.
 _OF_GONE = {
     "threads": "transcript_id in gone",
     "fold_states": "transcript_id in gone",
@@ -38,50 +39,51 @@ _OF_GONE = {
 
 
 def rebuild(settings: Settings, options: Options) -> Summary:
-    """Read everything anew; the old file stays as `index.db.<time>.old`. Without a store this is a plain index."""
+    """Read everything anew; the old store stays as `index.db.<time>.old`. Without a store this is a plain index.
+
+    Readers see the old store until the new one is whole. Raises CrustsError where it cannot be written; the store
+    is then as it was.
+    """
     if not os.path.exists(settings.db):
         return index_all(settings, options)
     ensure(settings.db)
-    roots_of(settings)  # a root that was named wrongly must not cost a rebuild
+    roots = [root.projects_dir for root in roots_of(settings)]  # one that was named wrongly must not cost a rebuild
     fresh = f"{settings.db}.rebuild"
     _remove(fresh)
     try:
         ensure(fresh)
-        _carry_over(settings.db, fresh)
+        _carry_over(settings.db, fresh, _readable(roots))
         summary = index_all(_with_store(settings, fresh), options)
-        store = open_store(fresh, write=True)
-        try:
-            if not checkpoint(store):
-                raise CrustsError(f"{fresh} is in use: the store was left as it was")
-        finally:
-            store.close()
-        old = open_store(settings.db, write=True)
-        try:
-            checkpoint(old)
-            old.execute("begin immediate")  # nobody writes while the files change places
-            kept = f"{settings.db}.{now_ms()}.old"
-            os.link(settings.db, kept)
-            os.replace(fresh, settings.db)
-            old.execute("rollback")
-        finally:
-            old.close()
-    except BaseException:
+        _swap(settings.db, fresh)
+    finally:
         _remove(fresh)
-        raise
-    for side in ("-wal", "-shm"):
-        _unlink(settings.db + side)
     return summary
 
 
-def _carry_over(old: str, fresh: str) -> None:
-    """Copy what cannot be read again. Transcripts keep their ids, and live ones begin anew at offset 0."""
-    store = open_store(fresh, write=True)
-    try:
+def _readable(roots: list[str]) -> set[str]:
+    """Transcripts that this run will read anew; of all others the rows are carried over."""
+    found: set[str] = set()
+    for root in roots:
+        walk = Walk(root)
+        walk.transcripts()
+        found.update(path for path in walk.found if os.access(path, os.R_OK))
+    return found
+
+
+def _carry_over(old: str, fresh: str, readable: set[str]) -> None:
+    """Copy what cannot be read again. Transcripts keep their ids, and those to be read begin anew at offset 0."""
+    with closing(open_store(fresh, write=True)) as store:
         store.execute("attach database ? as old", (old,))
         with transaction(store):
             for table in _WHOLE:
                 _copy(store, table, "1")
-            store.execute("create temp table gone as select id from old.transcripts where gone = 1")
+            lost = [
+                (transcript,)
+                for transcript, path in store.execute("select id, path from old.transcripts")
+                if path not in readable
+            ]
+            store.execute("create temp table gone (id integer primary key)")
+            store.executemany("insert into temp.gone values (?)", lost)
             for table, condition in _OF_GONE.items():
                 _copy(store, table, condition.replace("in gone", "in (select id from temp.gone)"))
             # Threads of live transcripts that retained responses name.
@@ -92,12 +94,30 @@ def _carry_over(old: str, fresh: str) -> None:
             store.execute("update responses set call_id = null")
             store.execute(
                 "update transcripts set size = -1, mtime_ns = 0, offset = 0, records = 0, head_hash = null,"
-                " tail_hash = null where gone = 0"
+                " tail_hash = null where id not in (select id from temp.gone)"
             )
             settle_all(store)
         store.execute("detach database old")
-    finally:
-        store.close()
+
+
+def _swap(db: str, fresh: str) -> None:
+    """Keep a copy of the old store, and write the new one over it in one transaction.
+
+    Page by page and not by changing files: whoever has the store open goes on with it, and no log of one file is
+    ever taken for that of the other.
+    """
+    kept = f"{db}.{now_ms()}.old"
+    os.close(os.open(kept, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    try:
+        with closing(read_only(db, TIMEOUT)) as old, closing(sqlite3.connect(kept)) as copy:
+            old.backup(copy)
+        with closing(open_store(db, write=True)) as store, explained(store):
+            with closing(read_only(fresh, TIMEOUT)) as new:
+                new.backup(store)
+            checkpoint(store)
+    except BaseException:
+        _unlink(kept)
+        raise
 
 
 def _copy(store: sqlite3.Connection, table: str, condition: str) -> None:
