@@ -13,4 +13,4 @@ where (:prefix is null or substr(s.session_id, 1, length(:prefix)) = :prefix)
   and (:project is null or instr(lower(p.path), lower(:project)) > 0 or instr(lower(t.folder), lower(:project)) > 0)
 group by s.id
 order by has_messages desc, last_active_ms desc, s.session_id
-limit :limit;
+limit ifnull(:limit, -1);
