@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ import pytest
 from crusts_index.render.text import width
 from tests.builders import CWD, SESSION, ClaudeFolder, Transcript, thinking_block
 
-GOLDEN = Path(__file__).parent / "golden"
 OTHER = "5e551002-0000-4000-8000-000000000002"
 
 CATEGORIES = ["conversation", "retrieved", "user", "system", "tools", "state"]
@@ -64,17 +64,6 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> ClaudeFolder:
     return folder
 
 
-def check(name: str, text: str) -> None:
-    """The text is that of the golden file; CRUSTS_GOLDEN=write makes the file anew."""
-    import os
-
-    path = GOLDEN / name
-    if os.environ.get("CRUSTS_GOLDEN") == "write":
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, "utf-8")
-    assert path.read_text("utf-8") == text
-
-
 def plain_json(value: Any) -> str:
     """JSON for a golden file."""
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
@@ -89,11 +78,11 @@ def plain_json(value: Any) -> str:
         ("diff", ("diff", "--from", "5", "--to", "17")),
     ],
 )
-def test_text(told: ClaudeFolder, name: str, arguments: tuple[str, ...]) -> None:
+def test_text(told: ClaudeFolder, golden: Callable[[str, str], None], name: str, arguments: tuple[str, ...]) -> None:
     """What a person reads, at 100 columns."""
     done = told.crusts(*arguments, "--no-index", COLUMNS="100")
     assert (0, "") == (done.code, done.err)
-    check(f"{name}.txt", done.out)
+    golden(f"{name}.txt", done.out)
 
 
 @pytest.mark.parametrize(
@@ -104,9 +93,9 @@ def test_text(told: ClaudeFolder, name: str, arguments: tuple[str, ...]) -> None
         ("diff", ("diff", SESSION, "--from", "5", "--to", "17")),
     ],
 )
-def test_json(told: ClaudeFolder, name: str, arguments: tuple[str, ...]) -> None:
+def test_json(told: ClaudeFolder, golden: Callable[[str, str], None], name: str, arguments: tuple[str, ...]) -> None:
     """What a program reads."""
-    check(f"{name}.json", plain_json(told.crusts(*arguments, "--no-index", "--json").json()))
+    golden(f"{name}.json", plain_json(told.crusts(*arguments, "--no-index", "--json").json()))
 
 
 @pytest.mark.parametrize("columns", [40, 60, 80, 132])

@@ -27,7 +27,7 @@ def growth_of(calls: Iterable[Call]) -> tuple[float | None, str]:
     where = f"the last {len(deltas)} calls"
     if len(deltas) < LEAST_DELTAS:
         deltas = [delta for _, delta in spans]
-        where = f"all {len(deltas)} calls of the path, too few being in the window"
+        where = "all calls of the path, too few being in the window"
     if not deltas:
         return None, "fewer than two calls to compare"
     growth = median(deltas)

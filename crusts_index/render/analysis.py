@@ -172,8 +172,8 @@ def _head(page: Page, facts: Facts, history: ModelHistory) -> None:
     cut = f", up to message {facts.until:,}" if facts.is_partial else ""
     page.say(
         f"{text.clean(session.project)} · {text.clean(history.current)}{text.clean(switched) and switched} · "
-        f"Claude Code {text.clean(session.first_version or 'unknown')} · {session.messages:,} messages{cut} · "
-        f"{len(facts.calls):,} calls · {span(duration_seconds(facts))}"
+        f"Claude Code {text.clean(session.first_version or 'unknown')} · {_count(session.messages, 'message')}{cut} · "
+        f"{_count(len(facts.calls), 'call')} · {span(duration_seconds(facts))}"
     )
 
 
@@ -190,7 +190,7 @@ def _size(page: Page, facts: Facts, window: Window) -> None:
     elif window.calls_left == 0:
         left = "the window is past it"
     else:
-        left = f"about {window.calls_left:,} calls left at {window.growth:,g} tokens a call"
+        left = f"about {_count(window.calls_left, 'call')} left at {window.growth:,g} tokens a call"
     page.say(f"Compaction at {window.trigger:,}: {left} (derived).")
 
 
@@ -226,9 +226,7 @@ def _compactions(page: Page, facts: Facts) -> None:
         event = compaction_json(facts, one)
         how = one.trigger or ("" if one.detection == "marker" else f"inferred by {one.detection}")
         path = "" if one.on_path else "rewound"
-        values.append(
-            (event["afterIndex"], how, event["tokensBefore"], event["tokensAfter"], event["windowAfter"], path)
-        )
+        values.append((event["afterIndex"], how, event["tokensBefore"], one.post_tokens, event["windowAfter"], path))
     page.rows(("message", "trigger", "before", "messages after", "window after", ""), values)
 
 
@@ -255,3 +253,7 @@ def _tools(page: Page, toolset: Toolset) -> None:
     others = [server.name for server in toolset.servers if server not in shown]
     if others:
         page.say(f"Announced, of no use so far: {name_list(others)}", indent=2)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
