@@ -923,3 +923,19 @@ def test_a_reread_across_runs_and_a_late_result(folder: ClaudeFolder, t: Transcr
     assert [(4, 1), (4, 1)] == ask(db, "select result_chars, result_tokens from tool_uses")
     (first, second) = [row[0] for row in ask(db, "select id from tool_uses order by id")]
     assert [(second, first)] == ask(db, "select id, prior_read_id from tool_uses where prior_read_id is not null")
+
+
+@pytest.mark.parametrize("segment", [False, True])
+def test_what_a_boundary_preserves_can_be_joined(folder: ClaudeFolder, t: Transcript, segment: bool) -> None:
+    """Each uuid it names is a row, in the form that records bear it; of a stretch its two ends."""
+    uuids = [t.prompt("one"), t.prompt("two"), t.prompt("three")]
+    named = {"headUuid": uuids[0], "tailUuid": uuids[2]} if segment else {"allUuids": uuids[:2]}
+    t.boundary(**{"preservedSegment" if segment else "preservedMessages": named})
+    db = read(folder, t)
+    rows = ask(
+        db,
+        "select p.place, p.is_segment, x.text from preserved p join compactions c on c.id = p.record_id"
+        " join records r on r.transcript_id = c.transcript_id and r.uuid = p.uuid join texts x on x.block_id = r.id"
+        " order by p.place",
+    )
+    assert [(0, int(segment), "one"), (1, int(segment), "three" if segment else "two")] == rows

@@ -225,7 +225,7 @@ def drop_returned(store: sqlite3.Connection, transcripts: Iterable[int]) -> set[
         returned.update(store.execute(_RETURNED, (transcript,)))
         returned.update(_returned_without_ids(store, transcript))
     touched: set[int] = set()
-    for one, call in returned.items():
+    for call in returned.values():
         touched |= {row[0] for row in store.execute("select id from responses where call_id = ?", (call,))}
         store.execute("delete from api_calls where id = ?", (call,))
     touched -= returned.keys()

@@ -19,6 +19,7 @@ _BY_RECORD = {
     "blocks": "id",
     "tool_loads": "record_id",
     "compactions": "id",
+    "preserved": "record_id",
     "removals": "record_id",
     "attachments": "record_id",
     "context_reports": "id",

@@ -31,7 +31,9 @@ WORTH_TWO_BYTES = 100 << 20
 
 def ingest(store: sqlite3.Connection, path: str, plan: Plan, options: Options, summary: Summary) -> None:
     """Read and write all jobs of the plan, or as many as fit into the seconds that the run may take."""
-    tasks = _name(store, plan.jobs)
+    # Rows in the order of time make the densest store; with a deadline what is asked for first comes first.
+    latest_first = options.seconds is not None
+    tasks = _name(store, sorted(plan.jobs, key=lambda job: job.seen.mtime_ns, reverse=latest_first))
     ids = {job.seen.path: transcript for job, transcript in tasks}
     writer = Writer(store, context_facts)
     outcomes = _outcomes(tasks, path, options, plan.pending_bytes)
@@ -101,8 +103,7 @@ def _workers(jobs: int | None, pending: int) -> int:
 
 
 def _name(store: sqlite3.Connection, jobs: list[Job]) -> list[Task]:
-    """Give every new transcript its id, so that workers can make rows. Latest first: those are asked for first."""
-    jobs = sorted(jobs, key=lambda job: -job.seen.mtime_ns)
+    """Give every new transcript its id, so that workers can make rows, and put them in order."""
     tasks: list[Task] = []
     with transaction(store):
         for job in jobs:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import sqlite3
+import os
+from functools import cached_property
 
+from crusts_index.store.open import TIMEOUT, read_only
 from crusts_index.transcript.past import Place, Uuid
 from crusts_index.transcript.rows import COLUMNS, RECORD_BITS, THREAD_BITS, Row, thread_id
 
 _RESPONSES = ", ".join(COLUMNS["responses"])
 _TOOL_USES = ", ".join(COLUMNS["tool_uses"])
+_TOUCHES = """
+select id, thread_id, path, name = 'Read', read_offset, read_limit from tool_uses
+where id between ? and ? and path is not null and name in ('Read', 'Edit', 'Write', 'MultiEdit', 'NotebookEdit')
+order by id
+"""
 _NUMBER = (1 << THREAD_BITS) - 1
 
 
@@ -16,7 +23,7 @@ class StoredPast:
     """The `Past` of a transcript, from the store, read only as it is asked for."""
 
     def __init__(self, store: str, transcript_id: int) -> None:
-        self._connection = sqlite3.connect(f"file:{store}?mode=ro", uri=True, timeout=10, isolation_level=None)
+        self._connection = read_only(os.path.abspath(store), TIMEOUT)
         self._id = transcript_id
         self._range = (transcript_id << RECORD_BITS, (transcript_id + 1) << RECORD_BITS)
 
@@ -26,7 +33,7 @@ class StoredPast:
     def state(self) -> str:
         """The state that the fold left."""
         row = self._one("select state from fold_states where transcript_id = ?", self._id)
-        return str(row[0]) if row else '{"threads":[],"about":{}}'
+        return str(row[0]) if row else "[]"
 
     def place(self, uuid: Uuid) -> Place | None:
         return self._place(
@@ -62,26 +69,22 @@ class StoredPast:
         ).fetchall()
 
     def prior_read(self, thread: int, path: str, offset: object, limit: object) -> int | None:
-        return self._id_of(
-            "select max(id) from tool_uses where thread_id = ? and path = ? and name = 'Read'"
-            " and read_offset is ? and read_limit is ?",
-            *(thread, path, offset, limit),
-        )
+        return self._touches.get((thread, path, offset, limit))
 
     def prior_edit(self, thread: int, path: str) -> int | None:
-        return self._id_of(
-            "select max(id) from tool_uses where thread_id = ? and path = ?"
-            " and name in ('Edit', 'Write', 'MultiEdit', 'NotebookEdit')",
-            *(thread, path),
-        )
+        return self._touches.get((thread, path))
+
+    @cached_property
+    def _touches(self) -> dict[tuple[object, ...], int]:
+        """Of each Read and each edited path the latest one. Asked for once: an index on paths would cost more."""
+        found: dict[tuple[object, ...], int] = {}
+        for use, thread, path, is_read, offset, limit in self._connection.execute(_TOUCHES, self._range):
+            found[(thread, path, offset, limit) if is_read else (thread, path)] = use
+        return found
 
     def _place(self, sql: str, *values: object) -> Place | None:
         row = self._one(sql, *values)
         return Place(row[0] & _NUMBER, row[1], row[2]) if row else None
-
-    def _id_of(self, sql: str, *values: object) -> int | None:
-        row = self._one(sql, *values)
-        return row[0] if row else None
 
     def _one(self, sql: str, *values: object) -> Row | None:
         return self._connection.execute(sql, values).fetchone()  # type: ignore[no-any-return]

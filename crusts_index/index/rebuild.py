@@ -31,6 +31,7 @@ _OF_GONE = {
     "blocks": "record_id >> 40 in gone",
     "texts": "block_id >> 40 in gone",
     "tool_loads": "record_id >> 40 in gone",
+    "preserved": "record_id >> 40 in gone",
     "removals": "record_id >> 40 in gone",
     "attachments": "record_id >> 40 in gone",
     "context_reports": "id < 0 or id >> 40 in gone",

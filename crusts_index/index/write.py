@@ -27,6 +27,7 @@ _RANGES = (
     "texts",
     "tool_loads",
     "compactions",
+    "preserved",
     "removals",
     "attachments",
     "context_reports",
@@ -35,6 +36,7 @@ _RANGES = (
 _RANGE_KEY = {
     "texts": "block_id",
     "tool_loads": "record_id",
+    "preserved": "record_id",
     "removals": "record_id",
     "attachments": "record_id",
 }

@@ -332,7 +332,6 @@ tool_uses = Table(
     _text("result_session", "likewise, of its result"),
     _flag("is_result_copied", "1 = the result's record carries `forkedFrom`"),
     Index("tool_uses_by_tool_use_id", "tool_use_id", sqlite_where=text("tool_use_id is not null")),
-    Index("tool_uses_by_path", "thread_id", "path", sqlite_where=text("path is not null")),
     Index("tool_uses_by_agent", "agent_id", sqlite_where=text("agent_id is not null")),
     Index("tool_uses_rereading", "use_ms", sqlite_where=text("prior_read_id is not null")),
 )
@@ -363,6 +362,16 @@ compactions = Table(
     _text("preserved", "uuids named as preserved, a JSON array; null = not logged"),
     _text("discovered_tools", "tools loaded before it, a JSON array"),
     Index("compactions_by_thread", "thread_id"),
+)
+
+preserved = Table(
+    "preserved",
+    metadata,
+    _int("record_id", "the boundary record of a compaction", ForeignKey("records.id"), primary_key=True),
+    _int("place", "place in what it names", primary_key=True),
+    _col("uuid", BLOB, "a record that it preserved"),
+    _flag("is_segment", "1 = one end of a stretch: place 0 is its head, 1 its tail"),
+    sqlite_with_rowid=False,
 )
 
 removals = Table(

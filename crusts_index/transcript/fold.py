@@ -123,6 +123,7 @@ class Fold:
             "tool_uses": self._tools.take(),
             "tool_loads": speech.loads,
             "compactions": notices.compactions,
+            "preserved": notices.preserved,
             "removals": notices.removals,
             "attachments": notices.attachments,
             "context_outputs": speech.contexts,
@@ -132,7 +133,8 @@ class Fold:
         batch = Batch(rows, [one.response.id for one in touched if one.is_continued], len(self._records))
         places.threads, places.branches = [], []
         speech.blocks, speech.texts, speech.loads, speech.contexts = [], [], [], []
-        notices.compactions, notices.removals, notices.attachments, notices.meta = [], [], [], []
+        notices.compactions, notices.preserved, notices.removals = [], [], []
+        notices.attachments, notices.meta = [], []
         self._records, self._problems = [], []
         return batch
 

@@ -64,6 +64,7 @@ class Notices:
         self._responses, self._tools, self._speech, self._keep_text = responses, tools, speech, keep_text
         self.attachments: list[Row] = []
         self.compactions: list[Row] = []
+        self.preserved: list[Row] = []
         self.removals: list[Row] = []
         self.meta: list[Row] = []
 
@@ -177,6 +178,11 @@ class Notices:
         body = _object(step.record.compact_metadata)
         forked = step.record.forked_from
         trigger, focus = body.get("trigger"), body.get("userContext")
+        kept = _preserved(body)
+        is_segment = kept[:1] == ["segment"]
+        self.preserved += [
+            (step.id, place, uuid_key(uuid), int(is_segment)) for place, uuid in enumerate(kept[is_segment:])
+        ]
         self.compactions.append(
             (
                 step.id,
@@ -191,7 +197,7 @@ class Notices:
                 _count(body, "durationMs", "duration_ms"),
                 _count(body, "messagesSummarized", "messages_summarized"),
                 clip(focus) if isinstance(focus, str) and focus and self._keep_text else None,
-                names(_preserved(body)),
+                names(kept),
                 names(_strings(body.get("preCompactDiscoveredTools"))),
             )
         )

@@ -99,6 +99,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         ),
         *("duration_ms", "messages_summarized", "focus", "preserved", "discovered_tools"),
     ),
+    "preserved": ("record_id", "place", "uuid", "is_segment"),
     "removals": ("record_id", "place", "kind", "tool_use_id", "uuid", "saved_tokens"),
     "attachments": ("record_id", "type", "name", "event", "added", "removed"),
     "context_outputs": ("record_id", "time_ms", "version", "text"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 
-class ThreadState(msgspec.Struct):
+class ThreadState(msgspec.Struct, array_like=True):
     """How far one thread has come."""
 
     kind: str
@@ -19,7 +19,7 @@ class ThreadState(msgspec.Struct):
     """Whether its records name parents: only then a prompt without one is a new beginning."""
 
 
-class About(msgspec.Struct):
+class About(msgspec.Struct, array_like=True):
     """What a transcript says of itself, first or last."""
 
     records: int = 0
@@ -35,7 +35,7 @@ class About(msgspec.Struct):
     agent_id: str | None = None
 
 
-class State(msgspec.Struct):
+class State(msgspec.Struct, array_like=True):
     """All of it."""
 
     time_ms: int | None = None

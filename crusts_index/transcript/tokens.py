@@ -11,8 +11,6 @@ _WORDS = re.compile(r"\b(?:import|export|function|const|let|var)\s")
 LONG_TEXT = 400
 """Characters from which looking for the bare words first is quicker than the pattern."""
 
-_WORD_PARTS = ("import", "export", "function", "const", "let", "var")
-
 
 def is_code(text: str) -> bool:
     """Whether the text counts at 3.3 characters a token rather than 4.0.
@@ -24,9 +22,12 @@ def is_code(text: str) -> bool:
         return True
     if "=>" in text:
         return True
-    if len(text) < LONG_TEXT or any(word in text for word in _WORD_PARTS):
-        return _WORDS.search(text) is not None
-    return False
+    if len(text) > LONG_TEXT and not (
+        ("import" in text or "export" in text or "function" in text)
+        or ("const" in text or "let" in text or "var" in text)
+    ):
+        return False
+    return _WORDS.search(text) is not None
 
 
 def text_tokens(text: str) -> int:
@@ -69,6 +70,8 @@ def spread(output: int, thinking: int | None, blocks: list[tuple[int, bool, bool
     block takes the logged thinking tokens, or, where its text is empty, what the others leave of the output. An output
     of less than half of the estimates is a placeholder: blocks keep their estimates.
     """
+    if len(blocks) == 1:
+        return [_single(output, thinking, *blocks[0])]
     estimates = [estimate for estimate, _, _ in blocks]
     thinkers = [place for place, (_, is_thinking, _) in enumerate(blocks) if is_thinking]
     if thinkers:
@@ -85,6 +88,13 @@ def spread(output: int, thinking: int | None, blocks: list[tuple[int, bool, bool
     if not free:
         return [(share, True) for share in share_out(output, estimates)]
     return [(shares.get(place, estimates[place]), True) for place in range(len(blocks))]
+
+
+def _single(output: int, thinking: int | None, estimate: int, is_thinking: bool, is_empty: bool) -> tuple[int, bool]:
+    """What `spread` comes to for one block, which most responses are."""
+    told = (thinking or (output if is_empty else estimate)) if is_thinking else estimate
+    is_placeholder = output * 2 < told or (output == 0 and told == 0)
+    return (estimate, False) if is_placeholder else (output, True)
 
 
 def _give_thinking(

@@ -367,9 +367,6 @@ def upgrade() -> None:
         "tool_uses_by_agent", "tool_uses", ["agent_id"], unique=False, sqlite_where=sa.text("agent_id is not null")
     )
     op.create_index(
-        "tool_uses_by_path", "tool_uses", ["thread_id", "path"], unique=False, sqlite_where=sa.text("path is not null")
-    )
-    op.create_index(
         "tool_uses_by_tool_use_id",
         "tool_uses",
         ["tool_use_id"],
@@ -449,6 +446,19 @@ def upgrade() -> None:
     )
     op.create_index("compactions_by_thread", "compactions", ["thread_id"], unique=False)
 
+    op.create_table(
+        "preserved",
+        sa.Column("record_id", sa.Integer(), nullable=False),
+        sa.Column("place", sa.Integer(), nullable=False),
+        sa.Column("uuid", sa.BLOB(), nullable=True),
+        sa.Column("is_segment", sa.Integer(), server_default="0", nullable=False),
+        sa.ForeignKeyConstraint(
+            ["record_id"],
+            ["records.id"],
+        ),
+        sa.PrimaryKeyConstraint("record_id", "place"),
+        sqlite_with_rowid=False,
+    )
     op.create_table(
         "removals",
         sa.Column("record_id", sa.Integer(), nullable=False),
