@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from crusts_index.insight.buckets import Buckets, buckets_of, lifetime_of
-from crusts_index.insight.facts import Facts, load
+from crusts_index.insight.facts import Facts
 from crusts_index.insight.limit import WindowSettings
+from crusts_index.insight.loading import load
 from crusts_index.insight.messages import messages_of
 from crusts_index.insight.model_history import model_history
 from crusts_index.insight.toolset import toolset_of

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crusts_index.insight.facts import load
+from crusts_index.insight.loading import load
 from crusts_index.insight.model_history import model_history
 from crusts_index.store import query
 from crusts_index.store.open import open_store

@@ -12,13 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crusts_index.insight.facts import Facts, load
+from crusts_index.index.tail import Tail
+from crusts_index.insight.facts import Facts
 from crusts_index.insight.limit import window_settings
+from crusts_index.insight.loading import load
 from crusts_index.insight.window import Window, window_of
 from crusts_index.quick.live import Live, Named
 from crusts_index.store import query
 from crusts_index.store.open import open_store
 from crusts_index.store.settings import Settings
+from crusts_index.transcript.state import State, ThreadState
 from tests.builders import SESSION, ClaudeFolder, Transcript
 from tests.picture import index, new_store, scratch
 from tests.profiles import examples
@@ -185,3 +188,10 @@ def test_without_a_store_it_is_still_json(tmp_path: Path, trouble: str) -> None:
             assert json.loads(done.out)["sessionId"] is None
     assert 0 == folder.crusts("status", "nonesuch", "--db", str(db)).code
     assert (trouble == "none") == (not db.exists())
+
+
+def test_the_reader_s_state_is_understood() -> None:
+    """The state that the reader leaves is read without the reader: same fields, same order."""
+    state = State(threads=[ThreadState("main", 7, 5, 2, 3, 1, 2, is_chained=True), ThreadState("sidechain", 70)])
+    tail = Tail(lambda *_, **__: [], 1, state.dump())
+    assert (7, 2, 3) == (tail.messages, tail.branch_count, tail.epochs)

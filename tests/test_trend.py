@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 
 from crusts_index.insight.buckets import buckets_of
-from crusts_index.insight.facts import load
+from crusts_index.insight.loading import load
 from crusts_index.insight.sums import Standing, Sums
 from crusts_index.insight.trend import Record, _summed, sparkline, trend_of
 from crusts_index.insight.window import window_of

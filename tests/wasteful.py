@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from crusts_index.insight.advice import Advice, advise
-from crusts_index.insight.facts import Facts, load
+from crusts_index.insight.facts import Facts
+from crusts_index.insight.loading import load
 from crusts_index.insight.thresholds import Thresholds
 from crusts_index.insight.waste import WasteItem, find_waste
 from crusts_index.insight.window import Window, window_of

@@ -8,8 +8,9 @@ from typing import Any
 
 from crusts_index.insight.advice import Advice, advise
 from crusts_index.insight.choose import choose_session
-from crusts_index.insight.facts import Facts, load
+from crusts_index.insight.facts import Facts
 from crusts_index.insight.limit import window_settings
+from crusts_index.insight.loading import load
 from crusts_index.insight.thresholds import thresholds_of
 from crusts_index.insight.waste import WasteItem, find_waste
 from crusts_index.insight.window import Window, window_of

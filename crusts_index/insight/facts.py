@@ -304,14 +304,3 @@ class Facts:
     def all_compactions(self) -> list[Compaction]:
         """Those logged, or without any, those inferred."""
         return self.compactions or self.inferred
-
-
-def load(fetch: Fetch, session_id: str, until: int | None = None, *, trim: bool = True) -> Facts:
-    """The facts of a session's own view up to message `until`, as if its transcript ended there (D7).
-
-    Without `until`, a trailing call of crusts itself is left out unless `trim` is False.
-    Raises CrustsError for a session that the store does not know and for a number out of range.
-    """
-    from crusts_index.insight.loading import assemble
-
-    return assemble(fetch, session_id, until, trim=trim)

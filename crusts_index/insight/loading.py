@@ -24,8 +24,12 @@ if TYPE_CHECKING:
     from crusts_index.insight.facts import Fetch
 
 
-def assemble(fetch: Fetch, session_id: str, until: int | None, *, trim: bool) -> Facts:
-    """The facts of a session; see `facts.load`."""
+def load(fetch: Fetch, session_id: str, until: int | None = None, *, trim: bool = True) -> Facts:
+    """The facts of a session's own view up to message `until`, as if its transcript ended there (D7).
+
+    Without `until`, a trailing call of crusts itself is left out unless `trim` is False.
+    Raises CrustsError for a session that the store does not know and for a number out of range.
+    """
     heads = fetch("session_parts", session=session_id)
     if not heads and not fetch("session_threads", session=session_id, transcript=None, cut=None):
         raise CrustsError(f"the store knows no session {session_id}")

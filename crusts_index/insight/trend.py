@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from crusts_index.insight.buckets import buckets_of
-from crusts_index.insight.facts import CATEGORIES, load
+from crusts_index.insight.facts import CATEGORIES
 from crusts_index.insight.limit import window_settings
+from crusts_index.insight.loading import load
 from crusts_index.insight.sums import Judged, Standing, Sums
 from crusts_index.insight.tuples import NamedTuple
 from crusts_index.insight.window import health_of, window_of

@@ -102,10 +102,12 @@ def _focus(live: "Live", settings: "Settings") -> "Focus | None":
     """The command by the waste that the store knows of; it is at most one turn behind."""
     if live.connection is None or live.head is None:
         return None
-    from crusts_index.insight.facts import load
     from crusts_index.insight.focus import compact_focus
+    from crusts_index.insight.limit import window_settings
+    from crusts_index.insight.loading import load
     from crusts_index.insight.thresholds import thresholds_of
     from crusts_index.insight.waste import find_waste
+    from crusts_index.insight.window import window_of
     from crusts_index.store import query
 
     connection, session_id = live.connection, live.facts.session.session_id
@@ -114,8 +116,9 @@ def _focus(live: "Live", settings: "Settings") -> "Focus | None":
         return query.run(connection, name, **given).rows
 
     facts = load(fetch, session_id)
+    window = window_of(facts, window_settings(fetch, facts, settings.config, os.environ, live.now_ms))
     elsewhere = fetch("session_other_reads", session=session_id)
-    return compact_focus(find_waste(facts, live.window, thresholds_of(settings.config), elsewhere))
+    return compact_focus(find_waste(facts, window, thresholds_of(settings.config), elsewhere))
 
 
 def _is_too_soon(settings: "Settings", session_id: str, gate: "Gate", now: int) -> bool:

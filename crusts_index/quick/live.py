@@ -3,14 +3,12 @@ not have yet. The rows and the judgement are those of every other command; only 
 
 import os
 from contextlib import suppress
+from itertools import pairwise
 
 from crusts_index.errors import CrustsError
 from crusts_index.index.tail import Tail
-from crusts_index.insight.facts import Call
-from crusts_index.insight.inferred import DROP_TOKENS
-from crusts_index.insight.limit import window_settings
-from crusts_index.insight.loading import assemble
-from crusts_index.insight.window import window_of
+from crusts_index.insight.limit import WindowSettings, window_settings
+from crusts_index.quick.glance import Glance, Outline, glance
 from crusts_index.store import query
 from crusts_index.store.open import open_store
 
@@ -28,6 +26,8 @@ if TYPE_CHECKING:
 PATIENCE = 0.1
 """Seconds to wait for a lock: a status line is cancelled by the next one anyway."""
 LAST_CALLS = 40
+LEAST_DELTAS = 3
+DROP_TOKENS = 30_000  # as in insight.inferred
 ENOUGH_CALLS = 22  # 20 deltas, and the pair before them
 BLOCKS_OF_CALLS = 8
 REREAD_TOKENS = 1_000
@@ -54,6 +54,7 @@ class Named:
         self.session_id, self.transcript_path, self.cwd = session_id, transcript_path, cwd
         self.model, self.window_size = model, window_size
         self.context_tokens, self.output_tokens = context_tokens, output_tokens
+        self.connection: sqlite3.Connection | None = None  # where it was found, open, if it was looked for
 
 
 class Cost:
@@ -69,7 +70,7 @@ class Live:
     def __init__(self, settings: "Settings", named: Named, now_ms: int, *, trim: bool = False) -> None:
         self._settings, self._named, self._trim = settings, named, trim
         self.now_ms = now_ms
-        self.connection = open_quietly(settings)
+        self.connection = named.connection or open_quietly(settings)
         self.head: Row | None = None
         self.head = self._head()
         self.path = self._path()
@@ -81,20 +82,9 @@ class Live:
         self._last, self._is_full, self._is_wide = LAST_CALLS, False, False
         self._is_counted = self.head is None or bool(self.head[7])  # branches and epochs, by the reader's own state
         self._calls: dict[tuple[int, int], list[Row]] = {}
-        self.facts = self._assemble()
-        self._heed_payload()
-        self.window: Window = window_of(
-            self.facts,
-            window_settings(
-                self.fetch,
-                self.facts,
-                settings.config,
-                os.environ,
-                now_ms,
-                payload_model=named.model,
-                payload_window=named.window_size,
-            ),
-        )
+        self.facts: Facts | Outline
+        self.window: Window | Glance
+        self._judge()
 
     def close(self) -> None:
         """Close the store."""
@@ -124,12 +114,13 @@ class Live:
 
     def cache_is_warm(self) -> bool | None:
         """Whether the last call's cache is still there: 5 minutes, or an hour where it was written for one."""
-        call = next((call for call in reversed(self.facts.calls) if call.live_epoch), None)
+        calls: list[Any] = self.facts.calls
+        call = next((call for call in reversed(calls) if call.live_epoch), None)
         if call is None or call.time_ms is None or not call.cache_read_tokens + call.cache_write_tokens:
             return None
-        written = next((one for one in reversed(self.facts.calls) if one.cache_write_tokens), call)
+        written = next((one for one in reversed(calls) if one.cache_write_tokens), call)
         life = _CACHE_1H_MS if written.cache_write_1h_tokens else _CACHE_MS
-        return self.now_ms - call.time_ms < life
+        return bool(self.now_ms - call.time_ms < life)
 
     # ------------------------------------------------------------------ what is asked, and from where
 
@@ -227,6 +218,75 @@ class Live:
 
     # ------------------------------------------------------------------ putting it together
 
+    def _judge(self) -> None:
+        """The facts and the window: by a glance where nothing is out of the ordinary, else by all that there is."""
+        outline = None if self._is_odd() else self._outline()
+        if outline is not None:
+            self.facts, self.window = outline, glance(outline, self._window_settings(outline))
+            return
+        from crusts_index.insight.window import window_of
+
+        facts = self._assemble()
+        self.facts, self.window = facts, window_of(facts, self._window_settings(facts))
+
+    def _window_settings(self, facts: "Facts | Outline") -> WindowSettings:
+        return window_settings(
+            self.fetch,
+            facts,  # type: ignore[arg-type]
+            self._settings.config,
+            os.environ,
+            self.now_ms,
+            payload_model=self._named.model,
+            payload_window=self._named.window_size,
+        )
+
+    def _outline(self) -> "Outline | None":
+        """The little that a glance needs; None where that would not be enough."""
+        tail, transcript = self.tail, self._transcript
+        if not self._is_counted or tail.branch_count:
+            return None
+        parts = self._parts(self._session_id)
+        ends = self._session_end(transcript, None)
+        if len(parts) != 1 or parts[0][0] != transcript or not ends:
+            return None
+        boundaries = self._session_boundaries(transcript)
+        last, _, epoch = max([ends[0][:3], *((row[0], row[11], row[10]) for row in boundaries)])
+        rows = self._session_calls(transcript)
+        outline = Outline(self._session_id, parts[0], rows, boundaries, epoch, ends[0][3])
+        call = outline.last_call
+        if call is None or not self._suffices(outline) or outline.live_deltas < LEAST_DELTAS:
+            return None
+        for leaf in self._session_leaf(transcript, last):
+            for row in self._session_record(transcript, leaf[1]):
+                if row[0] < last and (row[0] < call.last_record_id or row[2] != epoch):
+                    return None
+        answer = self._ask("status_blocks", transcript=transcript, before=0, since=call.id) + tail.blocks
+        if any(row[20] == call.id and not row[9] for row in answer):
+            return None
+        outline.context_reports = self.fetch("session_reports", session=self._session_id)
+        outline.surroundings = self.fetch(
+            "session_surroundings",
+            project=outline.session.project,
+            first_call_ms=outline.first_call_ms,
+            last_ms=outline.session.last_ms or outline.first_call_ms,
+        )
+        self._heed_payload(outline)
+        return outline
+
+    def _is_odd(self) -> bool:
+        """Whether compactions must be inferred, or own calls be left out: then all rows are needed."""
+        boundaries, summaries, drop, own_calls = self.tail.epochs, 0, None, 0
+        if self.head is not None and (self._trim or not boundaries or not self._is_counted):
+            for row in self._ask("status_shape", transcript=self._transcript, trim=self._trim):
+                boundaries, summaries, drop, own_calls = row[0] + len(self.tail.boundaries), *row[1:]
+        if not boundaries:
+            contexts = [row[14] for row in self._session_calls(self._transcript)]
+            drop = max([drop or 0, *(before - after for before, after in pairwise(contexts))])
+            summaries = summaries or any(row[16] for row in self.tail.prompts)
+        if own_calls or (not boundaries and (summaries or (drop or 0) > DROP_TOKENS)):
+            self._last, self._is_full = _ALL, True
+        return self._is_full
+
     def _head(self) -> "Row | None":
         """What the store remembers of the transcript: by its path, else by its session."""
         named = self._named
@@ -273,11 +333,6 @@ class Live:
         return tail
 
     def _assemble(self) -> "Facts":
-        if self.head is not None and (self._trim or self.tail.epochs == 0 or not self._is_counted):
-            rows = self._ask("status_shape", transcript=self._transcript, trim=self._trim)
-            boundaries, summaries, drop, own_calls = rows[0] if rows else (0, 0, None, 0)
-            if own_calls or (not boundaries and (summaries or (drop or 0) > DROP_TOKENS)):
-                self._last, self._is_full = _ALL, True
         facts = self._load()
         if self._last != _ALL and not self._suffices(facts):
             self._last = _ALL
@@ -288,12 +343,15 @@ class Live:
             self._is_wide = True
             self._is_full = self._is_full or live is None or live.post_tokens is None
             facts = self._load()
+        self._heed_payload(facts)
         return facts
 
     def _load(self) -> "Facts":
-        return assemble(self.fetch, self._session_id, None, trim=self._trim)
+        from crusts_index.insight.loading import load
 
-    def _suffices(self, facts: "Facts") -> bool:
+        return load(self.fetch, self._session_id, trim=self._trim)
+
+    def _suffices(self, facts: "Facts | Outline") -> bool:
         """Whether the last calls read are enough for the growth: more would change nothing."""
         if self.head is None:
             return True
@@ -306,21 +364,26 @@ class Live:
         began = facts.live_from.id if facts.live_from else 0
         return len(live) > 3 and began > calls[0].id
 
-    def _heed_payload(self) -> None:
+    def _heed_payload(self, facts: "Facts | Outline") -> None:
         """Take the payload's last call in, unless the transcript has it or is ahead of it."""
         context, output = self._named.context_tokens, self._named.output_tokens or 0
         if not context:
             return
-        calls = self.facts.calls
+        calls: list[Any] = facts.calls
         live = [call for call in calls if call.live_epoch]
         if live and live[-1].context_tokens == context:
             if live[-1].is_placeholder and output > live[-1].output_tokens:
-                calls[-1] = live[-1]._replace(output_tokens=output, is_placeholder=False)
+                calls[calls.index(live[-1])] = live[-1]._replace(output_tokens=output, is_placeholder=False)
             return
         if any(call.context_tokens == context for call in live[-3:]):
             return
+        if isinstance(facts, Outline):
+            facts.add_call(context, output)
+            return
+        from crusts_index.insight.facts import Call
+
         last = calls[-1] if calls else None
-        compaction = self.facts.live_from
+        compaction = facts.live_from
         id = max(last.id if last else 0, compaction.id if compaction else 0) + 1
         epoch = compaction.epoch if compaction else last.epoch if last else 0
         place = (0, last.ordinal + 1 if last else 1, last.branch if last else 0, epoch)
@@ -347,27 +410,32 @@ def _stem(path: str | None) -> str:
     return os.path.basename(path or "").removesuffix(".jsonl")
 
 
-def choose(settings: "Settings", prefix: str | None, last: int | None, folder: str) -> str:
-    """The id of the session that the command line names (cli.md). Raises CrustsError."""
+def choose(settings: "Settings", prefix: str | None, last: int | None, folder: str) -> Named:
+    """The session that the command line names (cli.md). Raises CrustsError."""
     from crusts_index.insight.choose import choose_session
 
     connection = open_store(settings.db, timeout=PATIENCE)
     try:
-        return choose_session(
-            lambda name, **given: query.run(connection, name, **given).rows,
-            prefix,
-            last=last,
-            project=settings.project,
-            folder=None if settings.project else folder,
+        named = Named(
+            choose_session(
+                lambda name, **given: query.run(connection, name, **given).rows,
+                prefix,
+                last=last,
+                project=settings.project,
+                folder=None if settings.project else folder,
+            )
         )
-    finally:
+    except BaseException:
         connection.close()
+        raise
+    named.connection = connection
+    return named
 
 
 def newest(settings: "Settings", folder: str) -> Named:
     """The session last active in a folder, else anywhere: what a person means who names none."""
     try:
-        return latest(settings, folder) or Named(choose(settings, None, None, folder), cwd=folder)
+        return latest(settings, folder) or choose(settings, None, None, folder)
     except CrustsError:
         return Named(cwd=folder)
 
