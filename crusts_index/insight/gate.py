@@ -7,9 +7,24 @@ from crusts_index.insight.tuples import NamedTuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Protocol
 
     from crusts_index.insight.focus import Focus
-    from crusts_index.insight.window import Window
+
+    class Window(Protocol):
+        """What a gate asks of a window, whoever judged it."""
+
+        @property
+        def size(self) -> int: ...
+        @property
+        def limit(self) -> int: ...
+        @property
+        def trigger(self) -> int: ...
+        @property
+        def calls_left(self) -> int | None: ...
+        @property
+        def usage_percentage(self) -> float: ...
+
 
 LEAST_HEADROOM = 20_000
 HEADROOM_SHARE = 0.1

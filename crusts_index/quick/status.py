@@ -133,7 +133,7 @@ def _named(settings: "Settings", session: str | None, last: int | None, *, hook:
         if found is not None:
             return found
     try:
-        return Named(choose(settings, session, last, os.getcwd()))
+        return choose(settings, session, last, os.getcwd())
     except CrustsError:
         found = unindexed(settings, session) if session else None
         if found is None:
