@@ -64,6 +64,7 @@ class Watch:
         self._flash_until = 0.0
         self._rest_until = 0.0
         self._is_due = False
+        self._told: News | None = None
         self._compactions, self._sessions = 0, 1
 
     def run(self) -> int:
@@ -97,27 +98,34 @@ class Watch:
             self._tick()
 
     def _tick(self) -> None:
-        news = self._watched.follower.look()
-        told = [one for one in news if one.kind != WRITTEN]
         previous = self._shown.session_id if self._shown else None
-        if any(one.kind == SWITCHED for one in news):
-            self._watched.switch()
-            self._sessions += 1
-            self._rest_until = 0.0
-        self._is_due = self._is_due or self._watched.is_behind or any(one.kind != MISSING for one in news)
+        for one in self._watched.follower.look():
+            if one.kind == MISSING:
+                self._tell_missing(one)
+                continue
+            self._is_due = True
+            if one.kind != WRITTEN:
+                self._told = one  # told with the first snapshot that comes of it
+            if one.kind == SWITCHED:
+                self._watched.switch()
+                self._sessions += 1
+                self._rest_until = 0.0
         now = time.monotonic()
         shot = self._watched.update_workers() or self._shown
-        if told and told[-1].kind == MISSING and shot is not None:
-            self._show(shot, "missing", f"its transcript is missing: {text.clean(told[-1].why)}", None)
-            return
-        if self._is_due and now >= self._rest_until:
+        if (self._is_due or self._watched.is_behind) and now >= self._rest_until:
             shot = self._watched.take()
-            self._is_due = False
+            news, self._told, self._is_due = self._told, None, False
             self._rest_until = time.monotonic() + REST * self._watched.cost
-        if shot is not None and (told or shot != self._shown):
-            self._compare(shot, told[-1] if told else None, previous)
+            if news is not None or shot != self._shown:
+                self._compare(shot, news, previous)
+        elif shot is not None and shot != self._shown:
+            self._compare(shot, None, previous)
         elif self._moment.is_flashing and now >= self._flash_until:
             self._draw()
+
+    def _tell_missing(self, news: News) -> None:
+        if self._shown is not None:
+            self._show(self._shown, MISSING, f"its transcript is missing: {text.clean(news.why)}", None)
 
     def _compare(self, shot: Snapshot, news: News | None, previous: str | None) -> None:
         """Show a snapshot that differs from the one shown, and say in what way."""

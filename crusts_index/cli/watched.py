@@ -19,6 +19,7 @@ from crusts_index.insight.snapshot import (
     Snapshot,
     contents_now,
     last_said,
+    outlined,
     snapshot_of,
     workers_of,
 )
@@ -131,7 +132,7 @@ class Watched:
                 waste, _ = store.waste(facts, window)
                 return snapshot_of(facts, window)._replace(
                     contents=contents_now(buckets_of(facts, window), waste),
-                    workers=workers_of(facts, self._written(), when.now_ms()),
+                    workers=workers_of(facts.tool_uses, facts.threads, self._written(), when.now_ms()),
                     said=last_said(store.fetch, facts),
                 )
         except (CrustsError, OSError):
@@ -142,9 +143,12 @@ class Watched:
         named = Named(self._session_id or self.follower.stem, self.follower.path)
         live = Live(self._settings, named, when.now_ms(), trim=True)
         try:
-            shot = snapshot_of(live.facts, live.window, self.shot, is_behind=True)
-            past = self.shot.workers if self.shot else ()
-            return shot._replace(workers=workers_of(live.facts, self._written(), live.now_ms, past))
+            about, facts = live.facts.session, live.facts
+            shot = outlined(
+                *(about.session_id, about.project, about.messages, facts.calls, facts.all_compactions),
+                *(live.window, self.shot),
+            )
+            return shot._replace(workers=workers_of((), (), self._written(), live.now_ms, shot.workers))
         finally:
             live.close()
 

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
-
-from crusts_index.index.find import Walk
 
 WRITTEN, REWRITTEN, MOVED, SWITCHED, MISSING = "written", "rewritten", "moved", "switched", "missing"
 LOOK_AROUND_SECONDS = 2.0
@@ -92,13 +90,8 @@ class Follower:
 
     def _find_agents(self) -> bool:
         """Look at the subagents' transcripts; True if one was written to."""
-        folder = os.path.dirname(self.path)
-        walk = Walk(os.path.dirname(folder))
-        walk.agents(os.path.join(folder, self.stem, "subagents"), os.path.basename(folder), self.stem)
-        found = [
-            Agent(one.stem.removeprefix("agent-"), one.size, one.mtime_ns)
-            for one in sorted(walk.found.values(), key=lambda one: one.path)
-        ]
+        folder = os.path.join(os.path.dirname(self.path), self.stem, "subagents")
+        found = sorted(_agents(folder))
         changed, self.agents = found != self.agents, found
         return changed
 
@@ -198,6 +191,17 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
             return list(entries)
     except OSError:
         return []
+
+
+def _agents(folder: str) -> Iterator[Agent]:
+    """The subagents' transcripts below a folder (D3); links to folders are left to the index."""
+    for entry in _entries(folder):
+        if entry.name.startswith("agent-") and entry.name.endswith(".jsonl"):
+            sign = _sign(entry.path)
+            if sign is not None:
+                yield Agent(_stem(entry.name).removeprefix("agent-"), sign.size, sign.mtime_ns)
+        elif "." not in entry.name and entry.is_dir(follow_symlinks=False):
+            yield from _agents(entry.path)
 
 
 def _stem(path: str) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crusts_index.insight.buckets import Buckets
-    from crusts_index.insight.facts import Block, Compaction, Facts, Fetch, ToolUse
+    from crusts_index.insight.facts import Block, Compaction, Facts, Fetch, Thread, ToolUse
     from crusts_index.insight.waste import WasteItem
     from crusts_index.insight.window import Window
 
@@ -92,16 +92,34 @@ class Snapshot(NamedTuple):
     """The store could not take in what is new: contents, workers and the last message are of before."""
 
 
-def snapshot_of(facts: Facts, window: Window, before: Snapshot | None = None, *, is_behind: bool = False) -> Snapshot:
-    """A snapshot of the window; contents, workers and the last message are those of the snapshot `before`."""
-    calls = [call for call in facts.calls if call.live_epoch]
-    cuts = facts.all_compactions
+def snapshot_of(facts: Facts, window: Window) -> Snapshot:
+    """The window of a session; without contents, workers and the last message, which are others' to add."""
+    session, cuts = facts.session, facts.all_compactions
+    shot = outlined(session.session_id, session.project, session.messages, facts.calls, cuts, window)
+    return shot._replace(title=session.title, last_compaction=_cut(cuts[-1]) if cuts else None, is_behind=False)
+
+
+def outlined(
+    session_id: str,
+    project: str,
+    messages: int,
+    calls: Sequence[Any],
+    cuts: Sequence[Any],
+    window: Any,
+    before: Snapshot | None = None,
+) -> Snapshot:
+    """A snapshot of as little as is known without the store: all else is as it was in the one `before`.
+
+    Of a call `context_tokens` and `live_epoch` are needed, of a compaction its `id`; `window` has a Window's names.
+    """
+    live = [call for call in calls if call.live_epoch]
+    is_cut = before is None or len(cuts) != before.compactions
     return Snapshot(
-        session_id=facts.session.session_id,
-        project=facts.session.project,
-        title=facts.session.title,
+        session_id=session_id,
+        project=project,
+        title=before.title if before else None,
         model=window.model,
-        messages=facts.session.messages,
+        messages=messages,
         is_known=window.call is not None or window.size > 0,
         size=window.size,
         basis=window.basis,
@@ -113,13 +131,17 @@ def snapshot_of(facts: Facts, window: Window, before: Snapshot | None = None, *,
         health=window.health,
         free=window.free,
         usage_percentage=window.usage_percentage,
-        deltas=tuple(b.context_tokens - a.context_tokens for a, b in pairwise(calls))[-MOST_DELTAS:],
+        deltas=tuple(b.context_tokens - a.context_tokens for a, b in pairwise(live))[-MOST_DELTAS:],
         contents=before.contents if before else None,
         compactions=len(cuts),
-        last_compaction=_cut(cuts[-1]) if cuts else None,
+        last_compaction=before.last_compaction
+        if before and not is_cut
+        else Cut(cuts[-1].id, None, None, None, None)
+        if cuts
+        else None,
         workers=before.workers if before else (),
         said=before.said if before else None,
-        is_behind=is_behind,
+        is_behind=True,
     )
 
 
@@ -135,23 +157,27 @@ def contents_now(buckets: Buckets, waste: Sequence[WasteItem]) -> Contents:
 
 
 def workers_of(
-    facts: Facts, written: Sequence[tuple[str, int]], now_ms: int, before: Sequence[Worker] = ()
+    uses: Sequence[ToolUse],
+    threads: Sequence[Thread],
+    written: Sequence[tuple[str, int]],
+    now_ms: int,
+    before: Sequence[Worker] = (),
 ) -> tuple[Worker, ...]:
     """The subagents at work, of those whose transcripts were `written`: (agent id, when).
 
-    Those whose result came after that are done. What `facts` does not know is taken from `before`.
+    Those whose result came after that are done. Of which no thread is known, what `before` has holds.
     """
     ended: dict[str | None, int] = {}
-    for use in facts.tool_uses:
+    for use in uses:
         if use.agent_id is not None and use.result_ms is not None:
             ended[use.agent_id] = max(use.result_ms, ended.get(use.agent_id, 0))
-    threads = {thread.agent_id: thread for thread in facts.threads if thread.agent_id}
+    known = {thread.agent_id: thread for thread in threads if thread.agent_id}
     past = {worker.agent_id: worker for worker in before}
     found = []
     for agent_id, time_ms in written:
         if now_ms - time_ms > RUNNING_MS or ended.get(agent_id, 0) >= time_ms:
             continue
-        thread = threads.get(agent_id)
+        thread = known.get(agent_id)
         if thread is None:
             found.append(past.get(agent_id) or Worker(agent_id, None, None, None))
         else:
