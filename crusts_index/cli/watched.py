@@ -23,7 +23,8 @@ from crusts_index.insight.snapshot import (
     snapshot_of,
     workers_of,
 )
-from crusts_index.quick.live import Live, Named, latest, unindexed
+from crusts_index.quick.live import Live
+from crusts_index.quick.named import Named, latest, unindexed
 from crusts_index.store import when
 from crusts_index.store.open import open_store
 from crusts_index.store.settings import Settings

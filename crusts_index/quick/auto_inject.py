@@ -92,7 +92,8 @@ def read_log(settings: "Settings", limit: int | None = None) -> "list[dict[str, 
 
 
 def _live(settings: "Settings", payload: "HookPayload", now: int) -> "Live":
-    from crusts_index.quick.live import Live, Named
+    from crusts_index.quick.live import Live
+    from crusts_index.quick.named import Named
 
     named = Named(payload.session_id, payload.transcript_path, payload.model_id, cwd=payload.cwd)
     return Live(settings, named, now)

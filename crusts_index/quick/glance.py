@@ -84,7 +84,10 @@ class Outline:
             messages=messages,
         )
         self.calls = [PathCall(row, epoch) for row in rows]
-        self.all_compactions = [Item(id=row[0], epoch=row[10], detection="marker") for row in boundaries]
+        self.compactions = [
+            Item(id=row[0], epoch=row[10], trigger=row[2], pre_tokens=row[3], detection="marker") for row in boundaries
+        ]
+        self.all_compactions = self.compactions
         self.live_from = next((one for one in self.all_compactions if one.epoch == epoch), None)
         self.first_call_ms: int | None = self.calls[0].time_ms if self.calls else None
         self._epoch = epoch

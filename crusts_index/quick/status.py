@@ -10,7 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from crusts_index.quick.live import Live, Named
+    from crusts_index.quick.live import Live
+    from crusts_index.quick.named import Named
     from crusts_index.store.settings import Settings
 
 SCHEMA_VERSION = 1
@@ -119,7 +120,7 @@ def encode(value: object) -> str:
 
 def _named(settings: "Settings", session: str | None, last: int | None, *, hook: bool) -> "Named":
     from crusts_index.claude.payloads import read_hook
-    from crusts_index.quick.live import Named, choose, latest, unindexed
+    from crusts_index.quick.named import Named, choose, latest, unindexed
     from crusts_index.quick.statusline import read_stdin
 
     if session is not None and last is not None:

@@ -80,7 +80,8 @@ def show(settings: Settings, data: bytes, template: str, wrapped: str | None) ->
 def line(settings: Settings, data: bytes, template: str) -> str:
     """The line for a payload; a short one that says so where nothing is known."""
     from crusts_index.claude.payloads import read_status
-    from crusts_index.quick.live import Live, Named, newest
+    from crusts_index.quick.live import Live
+    from crusts_index.quick.named import Named, newest
     from crusts_index.store.when import now_ms
 
     payload = read_status(data)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from tests.bench import first_index, later_runs, reports
+from tests.bench import first_index, later_runs, live, reports
 from tests.bench.setting import Bench
 from tests.bench.setting import Measure as Measure
 
@@ -21,4 +21,5 @@ SECTIONS = {
     "nothing-new": Section("Nothing new, or next to nothing", later_runs.measure_nothing_new),
     "appended": Section("A line appended to some of many", later_runs.measure_appended),
     "reports": Section("Reports", reports.measure),
+    "live": Section("Inside Claude Code", live.measure),
 }

@@ -1,0 +1,120 @@
+"""What a record as logged says, read from plain JSON: on the quick paths typed decoding is too dear to import."""
+
+from __future__ import annotations
+
+from crusts_index.transcript.categories import BESIDE_A_PROMPT, wrapper
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Json = dict[str, Any]
+    Key = bytes | str
+    Counts = tuple[int, int, int, int, int]  # uncached input, cache read, cache write, of it for an hour, output
+
+_LARGEST_COUNT = 2**53
+
+
+def uuid_key(text: object) -> Key | None:
+    """A uuid as the store keeps it: 16 bytes if it is well formed, else the text; None for none."""
+    if not isinstance(text, str) or not text:
+        return None
+    if len(text) == 36 and text[8] == text[13] == text[18] == text[23] == "-":
+        try:
+            key = bytes.fromhex(text.replace("-", ""))
+        except ValueError:
+            return text
+        return key if len(key) == 16 else text
+    return text
+
+
+def milliseconds(stamp: object) -> int | None:
+    """UTC milliseconds of a timestamp as logged; None for anything else."""
+    if not isinstance(stamp, str):
+        return None
+    from datetime import UTC, datetime  # sqlite3 has it loaded
+
+    try:
+        moment = datetime.fromisoformat(stamp)
+    except ValueError:
+        return None
+    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+    return int(moment.timestamp() * 1000 + 0.5)
+
+
+def is_prompt(record: Json, texts: list[str]) -> bool:
+    """Whether the texts are a human prompt (D8)."""
+    origin = record.get("origin")
+    kind = origin.get("kind") if isinstance(origin, dict) else None
+    if record.get("isMeta") is True or kind not in (None, "human"):
+        return False
+    wrapped = [found[0] for text in texts if (found := wrapper(text)) is not None]
+    has_own = any(text.strip() and wrapper(text) is None for text in texts)
+    return has_own and (not wrapped or wrapped[0] in BESIDE_A_PROMPT)
+
+
+def is_rendered(record: Json, body: Json) -> bool:
+    """Whether an attachment puts text into the context (D7), as transcript.attachments has it."""
+    if _holds_text(record.get("rendered")):
+        return True
+    kind = body["type"]
+    if kind.startswith("hook_") or kind == "async_hook_response":
+        return _holds_text(body.get("content")) or _holds_text(body.get("blockingError"))
+    fields = {
+        "queued_command": ("prompt",),
+        "file": ("content",),
+        "nested_memory": ("content",),
+        "prompt_snapshot": ("systemPrompt", "tools"),
+        "invoked_skills": ("skills",),
+        "task_reminder": ("content",),
+        "todo_reminder": ("content",),
+    }.get(kind, ("addedLines", "addedBlocks", "snippet", "banner", "text", "content"))
+    return any(_holds_text(body.get(field)) for field in fields)
+
+
+def _holds_text(value: object) -> bool:
+    """Whether there is any text, or an image, in a value."""
+    if isinstance(value, str):
+        return bool(value)
+    if isinstance(value, list):
+        return any(map(_holds_text, value))
+    if isinstance(value, dict):
+        if value.get("type") == "image":
+            return True
+        return any(_holds_text(one) for name, one in value.items() if name not in ("type", "role", "id", "uuid"))
+    return False
+
+
+def is_queued_prompt(body: Json) -> bool:
+    """Whether a queued command is a human prompt (D8)."""
+    origin = body.get("origin")
+    kind = origin.get("kind") if isinstance(origin, dict) else None
+    is_human = kind in (None, "human") and body.get("isMeta") is not True
+    return is_human and body.get("commandMode") in (None, "prompt")
+
+
+def counts_of(usage: Json) -> Counts:
+    """The counts of a usage object (D1)."""
+    nested = usage.get("cache_creation")
+    nested = nested if isinstance(nested, dict) else {}
+    short, long = (count_of(nested.get(f"ephemeral_{age}_input_tokens")) or 0 for age in ("5m", "1h"))
+    write = max(count_of(usage.get("cache_creation_input_tokens")) or 0, short + long)
+    fresh, read = (count_of(usage.get(name)) or 0 for name in ("input_tokens", "cache_read_input_tokens"))
+    return fresh, read, write, long, count_of(usage.get("output_tokens")) or 0
+
+
+def count_of(value: object) -> int | None:
+    """A count, or None for what is none (D1)."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= _LARGEST_COUNT:
+        return None
+    return int(value)
+
+
+def text_of(value: object) -> str | None:
+    """A text that is not empty, or None."""
+    return value if isinstance(value, str) and value else None
+
+
+def list_of(value: object) -> list[Any]:
+    """The parts of a content: a list's, or the one text; nothing for anything else."""
+    return value if isinstance(value, list) else [value] if isinstance(value, str) else []

@@ -1,0 +1,105 @@
+"""Rows that an index run would write, in the making."""
+
+from __future__ import annotations
+
+from crusts_index.index.logged import text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from crusts_index.index.logged import Counts
+
+    Row = tuple[Any, ...]
+
+
+class Place:
+    """Where a record stands: its id, branch and epoch, the response it is a line of, its message."""
+
+    __slots__ = ("branch", "epoch", "message", "record_id", "response_id")
+
+    def __init__(
+        self, record_id: int, branch: int, epoch: int, response_id: int | None = None, message: int | None = None
+    ) -> None:
+        self.record_id, self.branch, self.epoch = record_id, branch, epoch
+        self.response_id, self.message = response_id, message
+
+
+class Use:
+    """A tool use and what its result cost (X-size tokens); `is_reread` as X-reread has it."""
+
+    __slots__ = ("id", "is_reread", "name", "path", "result_tokens")
+
+    def __init__(self, id: int, name: str | None, path: str | None, *, is_reread: bool, result_tokens: int) -> None:
+        self.id, self.name, self.path = id, name, path
+        self.is_reread, self.result_tokens = is_reread, result_tokens
+
+
+class Call:
+    """A response in the making: the usage of its last line holds."""
+
+    def __init__(self, id: int, message: int, ordinal: int, branch: int, epoch: int) -> None:
+        self.id = self.last_record_id = id
+        self.message, self.ordinal, self.branch, self.epoch = message, ordinal, branch, epoch
+        self.model: str | None = None
+        self.time_ms: int | None = None
+        self.counts: Counts = (0, 0, 0, 0, 0)
+        self.thinking: int | None = None
+        self.stop_reason: str | None = None
+        self.effort: str | None = None
+        self.parts: list[tuple[str, Any]] = []  # its blocks: kind, and text or tool use
+        self.stored: list[tuple[int, bool, bool]] = []  # those that the store has: estimate, is thinking, is empty
+
+    def row(self) -> Row:
+        """A row of `session_calls`."""
+        fresh, read, write, write_1h, output = self.counts
+        return (
+            *(self.id, self.last_record_id, self.message, self.ordinal, self.branch, self.epoch),
+            *(self.model or "unknown", self.time_ms, fresh, read, write, write_1h, output, self.thinking),
+            *(fresh + read + write, None, None, self.stop_reason, self.effort),
+        )
+
+    def block(self) -> Row:
+        """One row of `session_blocks` for all that it said: its tokens, and whether the output logged can be right."""
+        tokens, is_exact = self._tokens()
+        return (
+            *(self.id, self.id, self.message, self.time_ms, "text", "conversation", tokens, tokens, 0, int(is_exact)),
+            *(self.branch, self.epoch, self.ordinal, "assistant", None, 0, 0, 0, None, None, self.id),
+        )
+
+    def _tokens(self) -> tuple[int, bool]:
+        """Tokens of its blocks, and whether they are the output as billed: not where that is a placeholder (D9)."""
+        output = self.counts[4]
+        if not self.parts and not self.stored:
+            return output, True
+        most = sum(_size(part) for _, part in self.parts) / 3 + len(self.parts) + (self.thinking or 0)
+        most += sum(estimate for estimate, _, _ in self.stored)
+        if output and output * 2 > most:
+            return output, True
+        # Only now: `re`, which this needs, is dear to import.
+        from crusts_index.transcript.tokens import spread
+
+        shares = spread(output, self.thinking, self.stored + [_measure(kind, part) for kind, part in self.parts])
+        return sum(tokens for tokens, _ in shares), all(is_exact for _, is_exact in shares)
+
+
+def _measure(kind: str, part: Any) -> tuple[int, bool, bool]:
+    """What `spread` asks of a block: its estimate, whether it is thinking, whether that is empty."""
+    from crusts_index.transcript.tokens import code_tokens, prose_tokens, text_tokens
+
+    if isinstance(part, str):
+        return text_tokens(part), kind != "text", not part
+    import json
+
+    given = json.dumps(part.get("input"), ensure_ascii=False, separators=(",", ":"))
+    chars = len(given) + len(text_of(part.get("name")) or "") + len(text_of(part.get("id")) or "")
+    return (code_tokens(chars) if "{" in given else prose_tokens(chars)), False, False
+
+
+def _size(value: object) -> int:
+    """Characters of a JSON value, nearly, and rather too many."""
+    if isinstance(value, str):
+        return len(value) + 2
+    if isinstance(value, dict):
+        return sum(len(key) + 4 + _size(one) for key, one in value.items())
+    return sum(map(_size, value)) + 2 if isinstance(value, list) else 4
