@@ -23,8 +23,13 @@ if TYPE_CHECKING:
         inode: int
         meta_path: str | None
         meta_mtime_ns: int | None
+
+    Sight = tuple[os.stat_result, str, str, str | None, int | None]
+    """What a walk notes of a transcript: its stat, project folder, name, session folder, mtime of its .meta.json."""
 else:  # on the quick path, where typing is dear to import
     Seen = namedtuple("Seen", "root path folder stem kind parent_session size mtime_ns inode meta_path meta_mtime_ns")
+
+_ENDING = ".jsonl"
 
 
 class Walk:
@@ -33,25 +38,41 @@ class Walk:
     def __init__(self, root: str) -> None:
         self.root = os.path.realpath(root)
         self.unreadable: list[tuple[str, str]] = []
-        self.found: dict[str, Seen] = {}
+        self.found: dict[str, Sight] = {}
         """Transcripts by their real paths."""
         self._links: list[tuple[os.DirEntry[str], str, str | None]] = []
         self._folders: set[str] = {self.root}
 
-    def transcripts(self) -> list[Seen]:
-        """Every transcript, each real file once, in no particular order."""
+    def walk(self) -> dict[str, Sight]:
+        """Look for every transcript, each real file once."""
         for entry in self.entries(self.root):
             if self._is_folder(entry):
                 self._project(self._real(entry), entry.name)
         # Links last: a file that lies in a project folder itself is that project's.
         for entry, folder, session in self._links:
-            self.file(entry, os.path.realpath(entry.path), folder, session)
-        return list(self.found.values())
+            path = os.path.realpath(entry.path)
+            if path not in self.found:
+                self.file(entry, path, folder, session)
+        return self.found
+
+    def transcripts(self) -> list[Seen]:
+        """Walk, and say all of every transcript."""
+        self.walk()
+        return [self.seen(path) for path in self.found]
+
+    def seen(self, path: str) -> Seen:
+        """All there is to say of a transcript that was found."""
+        about, folder, name, session, meta = self.found[path]
+        stem = name[: -len(_ENDING)]
+        kind = "subagent" if name.startswith("agent-") else "main"
+        meta_path = None if meta is None else f"{os.path.dirname(path)}{os.sep}{stem}.meta.json"
+        where = (self.root, path, folder, stem, kind, session)
+        return Seen(*where, about.st_size, about.st_mtime_ns, about.st_ino, meta_path, meta)
 
     def _project(self, path: str, folder: str) -> None:
         for entry in self.entries(path):
             name = entry.name
-            if name.endswith(".jsonl"):
+            if name.endswith(_ENDING):
                 self._take(entry, folder, None)
             elif "." not in name and self._is_folder(entry):
                 self.agents(f"{self._real(entry)}{os.sep}subagents", folder, name)
@@ -62,7 +83,7 @@ class Walk:
         files: list[os.DirEntry[str]] = []
         for entry in self.entries(path, may_miss=True):
             name = entry.name
-            if name.endswith(".jsonl"):
+            if name.endswith(_ENDING):
                 if name.startswith("agent-"):
                     files.append(entry)
             elif name.endswith(".meta.json"):
@@ -70,7 +91,7 @@ class Walk:
             elif "." not in name and self._is_folder(entry):
                 self.agents(self._real(entry), folder, session)
         for entry in files:
-            self._take(entry, folder, session, metas.get(entry.name[: -len(".jsonl")]))
+            self._take(entry, folder, session, metas.get(entry.name[: -len(_ENDING)]))
 
     def _take(
         self, entry: os.DirEntry[str], folder: str, session: str | None, meta: os.DirEntry[str] | None = None
@@ -91,33 +112,21 @@ class Walk:
         session: str | None,
         meta: os.DirEntry[str] | None = None,
     ) -> None:
-        """Take in the transcript that an entry is, unless its real file was seen already."""
+        """Take in the transcript that an entry is."""
         try:
             about = entry.stat()
-            if path in self.found or not entry.is_file():
+            if not entry.is_file():
                 return
         except OSError as error:
             self.unreadable.append((path, _reason(error)))
             return
-        stem = entry.name[:-6]
-        kind = "subagent" if stem.startswith("agent-") else "main"
-        meta_path = meta.path if meta is not None else None
-        if meta is None and kind == "subagent" and session is None:
-            meta_path = path[:-6] + ".meta.json"
-        meta_mtime = _mtime_ns(meta_path) if meta_path is not None else None
-        self.found[path] = Seen(
-            self.root,
-            path,
-            folder,
-            stem,
-            kind,
-            session,
-            about.st_size,
-            about.st_mtime_ns,
-            about.st_ino,
-            meta_path if meta_mtime is not None else None,
-            meta_mtime,
-        )
+        name = entry.name
+        meta_mtime = None
+        if meta is not None:
+            meta_mtime = _mtime_ns(meta.path)
+        elif session is None and name.startswith("agent-"):
+            meta_mtime = _mtime_ns(path[: -len(_ENDING)] + ".meta.json")
+        self.found[path] = (about, folder, name, session, meta_mtime)
 
     def entries(self, path: str, *, may_miss: bool = False) -> list[os.DirEntry[str]]:
         """What lies in a folder; nothing, and a note, where it cannot be read."""
@@ -166,11 +175,11 @@ def find_one(path: str) -> list[Seen]:
         if entry.name == name:
             walk.file(entry, path, folder, session)
     if session is not None:
-        return [_with_meta(one) for one in walk.found.values()]
-    main = walk.found.get(path)
-    if main is not None and main.kind == "main":
-        walk.agents(os.path.join(project, main.stem, "subagents"), folder, main.stem)
-    return list(walk.found.values())
+        return [_with_meta(walk.seen(path)) for path in walk.found]
+    if path in walk.found and not name.startswith("agent-"):
+        stem = name[: -len(_ENDING)]
+        walk.agents(os.path.join(project, stem, "subagents"), folder, stem)
+    return [walk.seen(path) for path in walk.found]
 
 
 def _with_meta(seen: Seen) -> Seen:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import NamedTuple
 
+    from crusts_index.index.find import Sight
+
     class Known(NamedTuple):
         """What the store remembers of a transcript."""
 
@@ -29,8 +31,8 @@ if TYPE_CHECKING:
         head_hash: bytes | None
         tail_hash: bytes | None
 
-    Mark = tuple[str, int, int, int, int, int, int | None]
-    """What tells whether a transcript changed: path, id, size, mtime_ns, parser, gone, meta_mtime_ns."""
+    Mark = tuple[str, int, int, int | None, int]
+    """What tells that a transcript is as it was: path, size, mtime_ns, mtime of its .meta.json, parser."""
 
     class Job(NamedTuple):
         """A transcript to be read. The reader looks at the bytes and settles whether it may go on from the offset."""
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
         seen: Seen
         known: Known | None
 
-    Recall = Callable[[int], Known]
+    Recall = Callable[[str], Known | None]
 
     class Plan(NamedTuple):
         """What a run has to do."""
@@ -58,26 +60,39 @@ else:  # on the quick path, where typing is dear to import
     Plan = namedtuple("Plan", "jobs back metas gone pending_bytes")
 
 
-def make_plan(seen: Iterable[Seen], marks: dict[str, Mark], recall: Recall, gone_paths: Iterable[str] = ()) -> Plan:
-    """Compare. `recall` gives all that is known of a transcript; `gone_paths` are those that a walk did not find."""
+def changed(found: dict[str, Sight], marks: dict[str, Mark]) -> list[str]:
+    """Paths of transcripts that are not as they were when they were read last, or not known."""
+    paths: list[str] = []
+    for path, sight in found.items():
+        mark, about = marks.get(path), sight[0]
+        if (
+            mark is None
+            or about.st_size != mark[1]
+            or about.st_mtime_ns != mark[2]
+            or sight[4] != mark[3]
+            or mark[4] != PARSER
+        ):
+            paths.append(path)
+    return paths
+
+
+def make_plan(seen: Iterable[Seen], recall: Recall, gone: list[int]) -> Plan:
+    """What to do with transcripts that changed. `recall` gives what is known of one; `gone` are those that vanished."""
     jobs: list[Job] = []
     back: list[int] = []
     metas: list[Job] = []
     pending = 0
     for one in seen:
-        mark = marks.get(one.path)
-        if mark is None:
+        known = recall(one.path)
+        if known is None:
             jobs.append(Job(one, None))
             pending += one.size
             continue
-        _, transcript, size, mtime_ns, parser, gone, meta_mtime_ns = mark
-        if one.size != size or one.mtime_ns != mtime_ns or parser != PARSER:
-            known = recall(transcript)
+        if one.size != known.size or one.mtime_ns != known.mtime_ns or known.parser != PARSER:
             jobs.append(Job(one, known))
             pending += one.size - known.offset if one.size > known.offset else one.size
-        elif gone:
-            back.append(transcript)
-        if one.meta_mtime_ns != meta_mtime_ns and one.meta_path is not None:
-            metas.append(Job(one, recall(transcript)))
-    vanished = [marks[path][1] for path in gone_paths if not marks[path][5]]
-    return Plan(jobs, back, metas, vanished, pending)
+        elif known.gone:
+            back.append(known.id)
+        if one.meta_mtime_ns != known.meta_mtime_ns and one.meta_path is not None:
+            metas.append(Job(one, known))
+    return Plan(jobs, back, metas, gone, pending)

@@ -44,9 +44,12 @@ def run_hook(settings: Settings, payload: bytes) -> None:
 
 
 def _run_plain(settings: Settings) -> None:
+    import gc
+
     from crusts_index.index.refresh import index_all, keeps_text
     from crusts_index.index.summary import Options
 
+    gc.disable()  # nothing here forms cycles; looking for some costs a twentieth
     summary = index_all(settings, Options(jobs=0, keep_text=keeps_text(settings), most_bytes=MOST_BYTES))
     if not summary.is_complete:
         raise NotQuick
