@@ -1,0 +1,232 @@
+"""`crusts report`: one HTML or Markdown file about a session, a comparison of two, or a project."""
+
+from __future__ import annotations
+
+import enum
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from crusts_index import __version__
+from crusts_index.cli import options, show
+from crusts_index.cli.analyze import analyze
+from crusts_index.cli.compare import compare as compare_command
+from crusts_index.cli.session import Store
+from crusts_index.errors import CrustsError, WrongUsage
+from crusts_index.insight.buckets import buckets_of, lifetime_of
+from crusts_index.insight.comparison import Billed, side_of
+from crusts_index.insight.comparison import compare as compare_sides
+from crusts_index.insight.composition import composition_of
+from crusts_index.insight.fixes import fix_blocks
+from crusts_index.insight.losses import losses_of, prices_of
+from crusts_index.insight.model_history import model_history
+from crusts_index.insight.thresholds import thresholds_of
+from crusts_index.insight.toolset import toolset_of
+from crusts_index.insight.trend import trend_of
+from crusts_index.render import console, report_pages
+from crusts_index.render import trend as trend_page
+from crusts_index.render.report_compare import compare_context
+from crusts_index.render.report_parts import file_name, when, zone
+from crusts_index.render.report_project import ProjectReport, project_context
+from crusts_index.render.report_session import SessionReport, session_context
+from crusts_index.render.waste_overview import overview_json
+from crusts_index.store import query
+from crusts_index.store import when as times
+from crusts_index.store.settings import Settings
+
+_WASTE = 10  # rows of a kind of waste
+
+
+class Form(enum.StrEnum):
+    """What the file is written as."""
+
+    HTML = "html"
+    MARKDOWN = "md"
+
+
+Format = Annotated[Form, typer.Option("--format", case_sensitive=False, help="What to write.")]
+Compare = Annotated[
+    str | None, typer.Option("--compare", metavar="SESSION", help="Beside this session: start of its id.")
+]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="PATH", help="The file to write; - for standard output.")
+]
+
+
+def report(
+    context: typer.Context,
+    session: options.Session = None,
+    last: options.Last = None,
+    compare: Compare = None,
+    format: Format = Form.HTML,
+    output: Output = None,
+    since: options.Since = None,
+    until: options.Until = None,
+) -> None:
+    """Write a report to a file: by default crusts-report-ID.html in this folder. Prints its name.
+
+    About a session: how its context grew call by call, what fills it, waste and what to do with buttons to copy, what
+    compaction lost, cost, cache and models. With --compare about two of them. With --project, --since or --until and
+    no session about all sessions of a project or a period: sessions over time, cost, top files, tools and servers.
+
+    The HTML is one file that loads nothing; it is made for light and dark, phones and paper. Every number says whether
+    it is exact, derived or estimated. With --json, what analyze or compare say is printed and nothing is written.
+    """
+    settings = options.settings(context)
+    period = options.since(since), options.until(until)
+    names_session = session is not None or last is not None
+    if period != (None, None) and (names_session or compare is not None):
+        raise WrongUsage("--since and --until are about a project: name no session beside them")
+    if compare is not None:
+        _compared(context, settings, session, last, compare, format, output)
+    elif names_session or (settings.project is None and period == (None, None)):
+        _session(context, settings, session, last, format, output)
+    else:
+        _project(settings, period, format, output)
+
+
+def _session(
+    context: typer.Context, settings: Settings, session: str | None, last: int | None, form: Form, output: Path | None
+) -> None:
+    if settings.json:
+        analyze(context, session, last, None)
+        return
+    with show.opened(settings) as connection:
+        store = Store(connection, settings)
+        chosen = store.choose(session, last)
+        facts = store.load(chosen)
+        window = store.window(facts)
+        waste, advice = store.waste(facts, window)
+        found = SessionReport(
+            facts=facts,
+            window=window,
+            current=buckets_of(facts, window),
+            lifetime=lifetime_of(facts, window),
+            points=composition_of(facts, window),
+            waste=waste,
+            advice=advice,
+            fixes=fix_blocks(facts, window, waste, thresholds_of(settings.config)),
+            events=losses_of(facts, prices_of(store.fetch, facts), lambda end: store.load(chosen, end)),
+            billed=Billed(*store.fetch("compare", session=chosen)[0]),
+            history=model_history(facts),
+            toolset=toolset_of(facts),
+        )
+        page = session_context(found)
+    _write("session", page, form, output, f"crusts-report-{file_name(chosen)}")
+
+
+def _compared(
+    context: typer.Context,
+    settings: Settings,
+    session: str | None,
+    last: int | None,
+    other: str,
+    form: Form,
+    output: Path | None,
+) -> None:
+    thresholds = thresholds_of(settings.config)
+    sides, curves = [], []
+    with show.opened(settings) as connection:
+        store = Store(connection, settings)
+        ids = store.choose(session, last), store.choose(other)
+        if not settings.json:
+            for chosen in ids:
+                facts = store.load(chosen)
+                window = store.window(facts)
+                sides.append(side_of(store.fetch, facts, window, thresholds))
+                curves.append((composition_of(facts, window), facts.all_compactions))
+    if settings.json:
+        compare_command(context, *ids)
+        return
+    page = compare_context(compare_sides(*sides), (curves[0], curves[1]))
+    _write("compare", page, form, output, f"crusts-compare-{file_name(*ids)}")
+
+
+def _project(settings: Settings, period: tuple[int | None, int | None], form: Form, output: Path | None) -> None:
+    since, until = period
+    project = settings.project
+    with show.opened(settings) as connection:
+        fetch = Store(connection, settings).fetch
+
+        def rows(name: str, **more: object) -> list[dict[str, Any]]:
+            given = {"project": project, "since": since, "until": until, **more}
+            found: list[dict[str, Any]] = query.dicts(query.run(connection, name, **given))
+            return found
+
+        trend = trend_of(fetch, settings.config, os.environ, times.now_ms(), project=project, limit=None)
+        records = [one for one in trend.records if _is_within(one.active_ms, since, until)]
+        models = rows("usage", by="model")
+        waste = rows("waste", limit=_WASTE)
+        listed: list[dict[str, Any]] = query.dicts(query.run(connection, "list", project=project, limit=None))
+        found = ProjectReport(
+            name=project,
+            since_ms=since,
+            until_ms=until,
+            records=records,
+            titles={row["session"]: row["title"] for row in listed},
+            by_session=rows("usage", by="session"),
+            by_day=rows("usage", by="day"),
+            by_model=models,
+            tools=rows("usage_tools", by="tool"),
+            servers=rows("usage_tools", by="server"),
+            files=rows("usage_windows", by="file"),
+            categories=rows("usage_windows", by="category"),
+            waste=waste,
+            billed=_billed(models[-1]),
+        )
+    if settings.json:
+        show.document(
+            {
+                "project": project,
+                "sessions": [trend_page.record_json(one) for one in records],
+                "usage": _plain(found.by_model),
+                "days": _plain(found.by_day),
+                "tools": _plain(found.tools),
+                "servers": _plain(found.servers),
+                "files": _plain(found.files),
+                "categories": _plain(found.categories),
+                "waste": overview_json(waste),
+            }
+        )
+        return
+    _write("project", project_context(found), form, output, f"crusts-report-{_slug(project)}")
+
+
+def _is_within(time_ms: int | None, since: int | None, until: int | None) -> bool:
+    if time_ms is None:
+        return since is None and until is None
+    return (since is None or time_ms >= since) and (until is None or time_ms < until)
+
+
+def _billed(total: dict[str, Any]) -> Billed:
+    names = ("calls", "input", "cache_read", "cache_write", "output", "cost_usd", "unpriced_calls")
+    return Billed(*(total[name] for name in names))
+
+
+def _plain(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [{name: value for name, value in row.items() if name != "is_total"} for row in rows if not row["is_total"]]
+
+
+def _slug(project: str | None) -> str:
+    kept = "".join(char if char.isascii() and char.isalnum() else "-" for char in project or "all").strip("-")
+    return kept[-40:] or "project"
+
+
+def _write(kind: str, page: dict[str, Any], form: Form, output: Path | None, name: str) -> None:
+    made = report_pages.html if form is Form.HTML else report_pages.markdown
+    text = made(kind, {**page, "version": __version__, "written": f"{when(times.now_ms())} {zone()}"})
+    if output == Path("-"):
+        console.put(text)
+        return
+    path = output or Path(f"{name}.{form.value}")
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_text(text, encoding="utf-8", newline="\n")
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise CrustsError(f"cannot write {path}: {error.strerror}") from error
+    console.put(str(path))

@@ -1,0 +1,108 @@
+"""What a report says about two sessions side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from crusts_index.insight.comparison import Comparison, Side
+from crusts_index.insight.composition import Point
+from crusts_index.insight.facts import Compaction
+from crusts_index.render import text
+from crusts_index.render.report_chart import curve_chart
+from crusts_index.render.report_costs import cache_bar
+from crusts_index.render.report_parts import (
+    DERIVED,
+    ESTIMATED,
+    EXACT,
+    Column,
+    Table,
+    count,
+    name_of,
+    plural,
+    signed,
+)
+from crusts_index.render.report_session import bucket_bar
+
+Json = dict[str, Any]
+Curve = tuple[Sequence[Point], Sequence[Compaction]]
+
+
+def compare_context(found: Comparison, curves: tuple[Curve, Curve]) -> Json:
+    """What the templates `compare.*` are filled with; both curves are drawn to one scale."""
+    change = found.change
+    peak = max((point.call.context_tokens for points, _ in curves for point in points), default=0)
+    said = "the windows now, scaled to their size" if change.basis == "window" else "tokens as counted"
+    return {
+        "title": "Two sessions compared",
+        "sides": [
+            _side(letter, side, curve, peak)
+            for letter, side, curve in zip("AB", (found.a, found.b), curves, strict=True)
+        ],
+        "insights": found.insights,
+        "basis": said,
+        "categories": _categories(found),
+        "rest": _rest(found.a, found.b),
+        "cache": [(letter, cache_bar(side.billed)) for letter, side in (("A", found.a), ("B", found.b))],
+    }
+
+
+def _side(letter: str, side: Side, curve: Curve, peak: float) -> Json:
+    points, cuts = curve
+    window = side.window
+    return {
+        "letter": letter,
+        "title": side.title or name_of(side.project),
+        "facts": [
+            ("Session", side.session_id),
+            ("Project", side.project),
+            ("Model", window.model),
+            ("Messages", f"{side.messages:,}, in {plural(len(points), 'API call')}"),
+            ("Window", f"{window.size:,} of {window.limit:,} tokens ({window.basis}), {window.health}"),
+        ],
+        "chart": curve_chart(f"curve-{letter.lower()}", points, cuts, top=peak),
+        "bar": bucket_bar(side.buckets),
+    }
+
+
+def _categories(found: Comparison) -> Table:
+    columns = (
+        Column("category", "category"),
+        Column("A", "number", ESTIMATED),
+        Column("B", "number", ESTIMATED),
+        Column("change", "number", ESTIMATED),
+        Column("%", "number", ESTIMATED),
+    )
+    rows = [
+        (one.category, count(one.before), count(one.after), signed(one.delta), f"{one.percent:+,.1f}")
+        for one in found.change.categories
+    ]
+    total = found.change.total
+    last = ("total", count(total.before), count(total.after), signed(total.delta), f"{found.total_percent:+,.1f}")
+    return Table(columns, [*rows, last], has_total=True)
+
+
+def _rest(a: Side, b: Side) -> Table:
+    columns = (Column(""), Column("A", "number"), Column("B", "number"), Column("accuracy"))
+    basis = a.window.basis if a.window.basis == b.window.basis else f"{a.window.basis}, {b.window.basis}"
+    rows = [
+        ("window", count(a.window.size), count(b.window.size), basis),
+        ("of its limit", _percent(a), _percent(b), basis),
+        ("waste, tokens", count(a.waste_tokens), count(b.waste_tokens), ESTIMATED),
+        ("waste, findings", count(a.waste_items), count(b.waste_items), ESTIMATED),
+        ("compactions", count(a.compactions), count(b.compactions), EXACT),
+        ("API calls", count(a.billed.calls), count(b.billed.calls), EXACT),
+        ("output tokens", text.tokens(a.billed.output_tokens), text.tokens(b.billed.output_tokens), EXACT),
+        (
+            "read from cache",
+            text.percent(a.billed.cache_read_share),
+            text.percent(b.billed.cache_read_share),
+            EXACT,
+        ),
+        ("cost", text.usd(a.billed.cost_usd), text.usd(b.billed.cost_usd), DERIVED),
+    ]
+    return Table(columns, rows)
+
+
+def _percent(side: Side) -> str:
+    return f"{side.window.usage_percentage:.1f}%"

@@ -1,0 +1,121 @@
+"""What a report says about the bill of a session: its input by cache, its cost, its subagents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from crusts_index.insight.comparison import Billed
+from crusts_index.insight.facts import Facts
+from crusts_index.insight.model_history import ModelHistory
+from crusts_index.render import text
+from crusts_index.render.report_parts import DERIVED, EXACT, Column, Table, count, plural, segments
+
+Json = dict[str, Any]
+
+_AGENTS = 12
+HEADS = (
+    Column("calls", "number", EXACT),
+    Column("uncached", "number", EXACT),
+    Column("cache read", "number", EXACT),
+    Column("cache write", "number", EXACT),
+    Column("output", "number", EXACT),
+    Column("cost", "number", DERIVED),
+)
+
+
+def costs(facts: Facts, billed: Billed) -> Json:
+    """The input by cache as a bar, the sums, and the threads beside the main one."""
+    calls = facts.calls
+    seen = Billed(
+        len(calls),
+        sum(call.input_tokens for call in calls),
+        sum(call.cache_read_tokens for call in calls),
+        sum(call.cache_write_tokens for call in calls),
+        sum(call.output_tokens for call in calls),
+        _sum(call.cost_usd for call in calls),
+        sum(call.cost_usd is None for call in calls),
+    )
+    rows = [("billed to the session", *row(billed)), ("its main thread", *row(seen))]
+    notes = [] if facts.is_partial else _notes(billed, seen)
+    return {
+        "bar": cache_bar(billed),
+        "sums": Table((Column(""), *HEADS), rows),
+        "agents": _agents(facts),
+        "notes": notes,
+    }
+
+
+def row(billed: Billed) -> tuple[str, ...]:
+    """The cells of a bill, in the order of the heads."""
+    tokens = (billed.input_tokens, billed.cache_read_tokens, billed.cache_write_tokens, billed.output_tokens)
+    return (count(billed.calls), *map(text.tokens, tokens), text.usd(billed.cost_usd))
+
+
+def cache_bar(billed: Billed) -> list[Any]:
+    """Where the input came from."""
+    parts = (
+        ("read", "read from cache", billed.cache_read_tokens),
+        ("write", "written to cache", billed.cache_write_tokens),
+        ("uncached", "uncached", billed.input_tokens),
+    )
+    whole = sum(tokens for _, _, tokens in parts) or 1
+    return segments(((key, name, tokens, text.percent(tokens / whole)) for key, name, tokens in parts), least=0.0)
+
+
+def models(history: ModelHistory) -> Table:
+    """The models one after the other."""
+    columns = (Column("model", "path"), Column("messages"), *HEADS)
+    rows = [
+        (
+            one.model,
+            f"#{one.first_message} to #{one.last_message}",
+            count(one.calls),
+            *map(text.tokens, (one.input_tokens, one.cache_read_tokens, one.cache_write_tokens, one.output_tokens)),
+            text.usd(one.cost_usd),
+        )
+        for one in history.segments
+    ]
+    return Table(columns, rows)
+
+
+def _notes(billed: Billed, seen: Billed) -> list[str]:
+    notes = []
+    if billed.unpriced_calls:
+        notes.append(
+            f"{plural(billed.unpriced_calls, 'call')} have no list price, so there is no cost: run `crusts index`."
+        )
+    if seen.calls > billed.calls:
+        notes.append("The main thread holds calls copied from another session, which is where they were billed.")
+    return notes
+
+
+def _agents(facts: Facts) -> Table:
+    """Subagents and the like, the dearest first."""
+    others = [thread for thread in facts.threads if thread.kind != "main" and thread.calls]
+    others.sort(key=lambda one: (-(one.cost_usd or 0), -one.context_tokens))
+    columns = (
+        Column("subagent"),
+        Column("task", "path"),
+        Column("calls", "number", EXACT),
+        Column("input", "number", EXACT),
+        Column("output", "number", EXACT),
+        Column("cost", "number", DERIVED),
+    )
+    rows = [
+        (
+            one.agent_type or one.kind,
+            one.description or "",
+            count(one.calls),
+            text.tokens(one.context_tokens),
+            text.tokens(one.output_tokens),
+            text.usd(one.cost_usd),
+        )
+        for one in others[:_AGENTS]
+    ]
+    return Table(columns, rows, more=max(0, len(others) - _AGENTS))
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    found = list(values)
+    return None if None in found else sum(value for value in found if value is not None)

@@ -1,0 +1,305 @@
+"""What a report says about a project, or about all of them, over a period."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
+from typing import Any, NamedTuple
+
+from crusts_index.insight.trend import Record, sparkline
+from crusts_index.render import text
+from crusts_index.render.report_chart import Chart, Slot, column_chart
+from crusts_index.render.report_costs import HEADS, cache_bar
+from crusts_index.render.report_parts import (
+    DERIVED,
+    ESTIMATED,
+    EXACT,
+    Column,
+    Table,
+    Tile,
+    count,
+    inside,
+    name_of,
+    plural,
+    segments,
+    shares,
+    when,
+    zone,
+)
+from crusts_index.render.waste_overview import HABITS
+
+Json = dict[str, Any]
+Row = Mapping[str, Any]
+
+_SESSIONS = 40  # in the table, the last ones
+_COLUMNS = 120  # in a chart, the last ones
+_TOP = 12
+_MOST_DAYS = 92  # of more, the chart has weeks
+_BOTH = "exact or derived"  # as `analyze` says of each window
+
+
+class ProjectReport(NamedTuple):
+    """Rows of the store about a period. `records` are its sessions, the last active last; `titles` by session's id.
+
+    Of `usage`, `tools`, `servers`, `files` and `categories`, the last row is the total.
+    """
+
+    name: str | None
+    since_ms: int | None
+    until_ms: int | None
+    records: Sequence[Record]
+    titles: Mapping[str, str | None]
+    by_session: Sequence[Row]
+    by_day: Sequence[Row]
+    by_model: Sequence[Row]
+    tools: Sequence[Row]
+    servers: Sequence[Row]
+    files: Sequence[Row]
+    categories: Sequence[Row]
+    waste: Sequence[Row]
+    billed: Any
+
+
+def project_context(found: ProjectReport) -> Json:
+    """What the templates `project.*` are filled with."""
+    projects = list(dict.fromkeys(record.project for record in found.records))
+    title = name_of(projects[0]) if len(projects) == 1 else found.name or "All projects"
+    costs = {row["key"]: row["cost_usd"] for row in found.by_session}
+    return {
+        "title": title,
+        "facts": [
+            ("Projects" if len(projects) != 1 else "Project", _projects(projects)),
+            ("Period", _period(found)),
+            ("Sessions", count(len(found.records))),
+        ],
+        "tiles": _tiles(found),
+        "sessions_chart": _sessions_chart(found.records, found.titles, costs),
+        "sessions": _sessions(found.records, found.titles, costs),
+        "spark": sparkline([record.percent_used for record in found.records][-_COLUMNS:]),
+        "days_chart": _days_chart(found.by_day),
+        "models": _models(found.by_model),
+        "cache": cache_bar(found.billed),
+        "bar": _category_bar(found.categories),
+        "categories": _categories(found.categories),
+        "files": _files(found.files, projects),
+        "tools": _tools(found.tools, "tool"),
+        "servers": _tools(found.servers, "MCP server"),
+        "habits": _habits(found.waste),
+    }
+
+
+def _projects(projects: Sequence[str]) -> str:
+    shown = ", ".join(projects[:6])
+    return f"{shown} and {len(projects) - 6} more" if len(projects) > 6 else shown or "none"
+
+
+def _period(found: ProjectReport) -> str:
+    actives = [record.active_ms for record in found.records if record.active_ms is not None]
+    start = found.since_ms if found.since_ms is not None else min(actives, default=None)
+    end = found.until_ms if found.until_ms is not None else max(actives, default=None)
+    said = "all that is in the store, " if found.since_ms is None and found.until_ms is None else ""
+    return f"{said}{when(start)} to {when(end)} {zone()}"
+
+
+def _tiles(found: ProjectReport) -> list[Tile]:
+    billed = found.billed
+    waste = next((row for row in found.waste if row["kind"] == "total"), None)
+    share = waste["wasted_tokens"] / waste["tokens"] if waste and waste["tokens"] else None
+    note = plural(billed.unpriced_calls, "call") + " without a price" if billed.unpriced_calls else "at list price"
+    fullest = max((record.percent_used for record in found.records), default=None)
+    return [
+        Tile("cost", text.usd(billed.cost_usd), DERIVED, note),
+        Tile("API calls", count(billed.calls), EXACT),
+        Tile("read from cache", text.percent(billed.cache_read_share), EXACT, "of all input"),
+        Tile("compactions", count(sum(record.compactions for record in found.records)), EXACT),
+        Tile("fullest at the end", text.NULL if fullest is None else f"{fullest:.0f}%", _BOTH, "of its limit"),
+        Tile("wasted results", text.percent(share), ESTIMATED, "of all tool results"),
+    ]
+
+
+def _said(record: Record, titles: Mapping[str, str | None]) -> str:
+    return text.shorten(text.clean(titles.get(record.session_id) or name_of(record.project)), 60)
+
+
+def _sessions_chart(
+    records: Sequence[Record], titles: Mapping[str, str | None], costs: Mapping[str, float | None]
+) -> Chart | None:
+    shown = list(records)[-_COLUMNS:]
+    if not shown:
+        return None
+    columns = [
+        (
+            when(one.active_ms, "%d %b"),
+            f"{when(one.active_ms)} · {_said(one, titles)} · {text.clean(one.session_id)[:8]}",
+            one.percent_used,
+        )
+        for one in shown
+    ]
+    slots = [
+        _slot("window", _BOTH, [count(one.window_tokens) for one in shown]),
+        _slot("of its limit", _BOTH, [f"{one.percent_used:.1f}%" for one in shown]),
+        _slot("health", "", [one.health for one in shown]),
+        _slot("messages", EXACT, [count(one.messages) for one in shown]),
+        _slot("compactions", EXACT, [count(one.compactions) for one in shown]),
+        _slot("mostly", ESTIMATED, [one.top_category for one in shown]),
+        _slot("cost", DERIVED, [text.usd(costs.get(one.session_id)) for one in shown]),
+    ]
+    title = f"Windows of {plural(len(shown), 'session')} as they ended, in per cent of their limit"
+    most = max(one.percent_used for one in shown)
+    return column_chart("sessions", title, "session", columns, slots, lambda value: f"{value:g}%", max(most, 1.0))
+
+
+def _slot(name: str, basis: str, values: list[str]) -> tuple[Slot, list[Any]]:
+    return Slot(name, "text", "", basis, values[-1]), values
+
+
+def _sessions(records: Sequence[Record], titles: Mapping[str, str | None], costs: Mapping[str, float | None]) -> Table:
+    columns = (
+        Column("last active", "date"),
+        Column("session", "path"),
+        Column("window", "number", _BOTH),
+        Column("used", "number", _BOTH),
+        Column("messages", "number", EXACT),
+        Column("compactions", "number", EXACT),
+        Column("cost", "number", DERIVED),
+    )
+    rows = [
+        (
+            *(when(one.active_ms), f"{_said(one, titles)} · {one.session_id[:8]}", text.tokens(one.window_tokens)),
+            *(f"{one.percent_used:.1f}%", count(one.messages), count(one.compactions)),
+            text.usd(costs.get(one.session_id)),
+        )
+        for one in list(records)[: -_SESSIONS - 1 : -1]
+    ]
+    return Table(columns, rows, more=max(0, len(records) - _SESSIONS))
+
+
+def _days_chart(rows: Sequence[Row]) -> Chart | None:
+    """What each day cost, days without a call too; of a long period each week."""
+    spent = {row["key"]: row for row in rows if row["key"] and not row["is_total"]}
+    if not spent:
+        return None
+    first, last = (date.fromisoformat(key) for key in (min(spent), max(spent)))
+    days = [first + timedelta(days=place) for place in range((last - first).days + 1)]
+    weeks = len(days) > _MOST_DAYS
+    periods: dict[date, list[Row]] = {}
+    for day in days:
+        start = day - timedelta(days=day.weekday()) if weeks else day
+        periods.setdefault(start, []).extend([spent[day.isoformat()]] if day.isoformat() in spent else [])
+    shown = list(periods.items())[-_COLUMNS:]
+    usd = [sum(row["cost_usd"] or 0.0 for row in found) for _, found in shown]
+    unpriced = [sum(row["unpriced_calls"] for row in found) for _, found in shown]
+    said = [text.NULL if calls else text.usd(cost) for cost, calls in zip(usd, unpriced, strict=True)]
+    unit = "week" if weeks else "day"
+    columns = [
+        (f"{start:%d %b}", f"{'Week from ' if weeks else ''}{start:%a %d %b %Y}", cost)
+        for (start, _), cost in zip(shown, usd, strict=True)
+    ]
+    slots = [
+        _slot("cost", DERIVED, said),
+        _slot("calls", EXACT, [count(sum(row["calls"] for row in found)) for _, found in shown]),
+        _slot("cache read", EXACT, [text.tokens(sum(row["cache_read"] for row in found)) for _, found in shown]),
+        _slot("cache write", EXACT, [text.tokens(sum(row["cache_write"] for row in found)) for _, found in shown]),
+        _slot("output", EXACT, [text.tokens(sum(row["output"] for row in found)) for _, found in shown]),
+    ]
+    form = text.usd if max(usd) > 0 else text.number
+    return column_chart("days", f"Cost by {unit}", unit, columns, slots, form, max(max(usd), 0.01))
+
+
+def _models(rows: Sequence[Row]) -> Table:
+    columns = (Column("model", "path"), *HEADS)
+    names = ("input", "cache_read", "cache_write", "output")
+    found = [
+        (
+            "total" if row["is_total"] else row["key"] or "not told",
+            count(row["calls"]),
+            *(text.tokens(row[name]) for name in names),
+            text.usd(row["cost_usd"]),
+        )
+        for row in rows
+    ]
+    return Table(columns, found, has_total=bool(found))
+
+
+def _category_bar(rows: Sequence[Row]) -> list[Any]:
+    given = [row for row in rows if not row["is_total"]]
+    whole = sum(row["carried_tokens"] for row in given) or 1
+    return segments(
+        (row["key"], row["key"], row["carried_tokens"], text.percent(row["carried_tokens"] / whole)) for row in given
+    )
+
+
+def _categories(rows: Sequence[Row]) -> Table:
+    columns = (
+        Column("category", "category"),
+        Column("came in", "number", ESTIMATED),
+        Column("carried", "number", ESTIMATED),
+        Column("as cache reads", "number", DERIVED),
+    )
+    found = [
+        (
+            "total" if row["is_total"] else row["key"],
+            *(text.tokens(row["tokens"]), text.tokens(row["carried_tokens"]), text.usd(row["carried_usd"])),
+        )
+        for row in rows
+    ]
+    return Table(columns, found, has_total=True)
+
+
+def _files(rows: Sequence[Row], projects: Sequence[str]) -> Table:
+    files = [row for row in rows if not row["is_total"]]
+    shown = files[:_TOP]
+    columns = (
+        Column("file", "path"),
+        Column("carried", "number", ESTIMATED),
+        Column("came in", "number", ESTIMATED),
+        Column("as cache reads", "number", DERIVED),
+    )
+    base = projects[0] if len(projects) == 1 else None
+    bars = shares([row["carried_tokens"] for row in shown], (text.tokens(row["carried_tokens"]) for row in shown))
+    found = [
+        (inside(row["key"], base), bar, text.tokens(row["tokens"]), text.usd(row["carried_usd"]))
+        for row, bar in zip(shown, bars, strict=True)
+    ]
+    return Table(columns, found, more=len(files) - len(shown))
+
+
+def _tools(rows: Sequence[Row], what: str) -> Table:
+    tools = [row for row in rows if not row["is_total"]]
+    shown = tools[:_TOP]
+    columns = (
+        Column(what, "path"),
+        Column("results", "number", ESTIMATED),
+        Column("carried", "number", ESTIMATED),
+        Column("uses", "number", EXACT),
+        Column("errors", "number", EXACT),
+    )
+    bars = shares([row["result_tokens"] for row in shown], (text.tokens(row["result_tokens"]) for row in shown))
+    found = [
+        (
+            *(row["key"] or "use not in any transcript", bar, text.tokens(row["carried_tokens"])),
+            *(count(row["uses"]), count(row["errors"])),
+        )
+        for row, bar in zip(shown, bars, strict=True)
+    ]
+    return Table(columns, found, more=len(tools) - len(shown))
+
+
+def _habits(rows: Sequence[Row]) -> Table:
+    columns = (
+        Column("habit"),
+        Column("wasted", "number", ESTIMATED),
+        Column("times", "number", EXACT),
+        Column("carried", "number", ESTIMATED),
+        Column("as cache reads", "number", DERIVED),
+        Column("sessions", "number", EXACT),
+    )
+    found = [
+        (
+            *(HABITS[row["key"]], text.tokens(row["wasted_tokens"]), count(row["wasted_uses"])),
+            *(text.tokens(row["carried_tokens"]), text.usd(row["carried_usd"]), count(row["sessions"])),
+        )
+        for row in rows
+        if row["kind"] == "habit"
+    ]
+    return Table(columns, found)

@@ -1,0 +1,258 @@
+"""What a report says about one session, section by section."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from crusts_index.insight.advice import Advice
+from crusts_index.insight.buckets import Buckets
+from crusts_index.insight.comparison import Billed
+from crusts_index.insight.composition import Point, largest_steps
+from crusts_index.insight.facts import Facts
+from crusts_index.insight.fixes import FixBlocks
+from crusts_index.insight.losses import Event
+from crusts_index.insight.model_history import ModelHistory
+from crusts_index.insight.toolset import Toolset
+from crusts_index.insight.waste import WasteItem
+from crusts_index.insight.window import Window
+from crusts_index.render import text
+from crusts_index.render.analysis import name_list, span
+from crusts_index.render.analysis_json import duration_seconds
+from crusts_index.render.report_chart import curve_chart
+from crusts_index.render.report_costs import costs, models
+from crusts_index.render.report_findings import advice_steps, consumers, copies, excused, waste_findings
+from crusts_index.render.report_losses import losses
+from crusts_index.render.report_parts import (
+    DERIVED,
+    ESTIMATED,
+    EXACT,
+    Column,
+    Table,
+    Tile,
+    count,
+    inside,
+    name_of,
+    plural,
+    segments,
+    signed,
+    when,
+    zone,
+)
+
+Json = dict[str, Any]
+
+_STEPS = 6
+_SERVERS = 8
+
+
+class SessionReport(NamedTuple):
+    """All that is judged of a session."""
+
+    facts: Facts
+    window: Window
+    current: Buckets
+    lifetime: Buckets
+    points: list[Point]
+    waste: list[WasteItem]
+    advice: Advice
+    fixes: FixBlocks
+    events: list[Event]
+    billed: Billed
+    history: ModelHistory
+    toolset: Toolset
+
+
+def session_context(found: SessionReport) -> Json:
+    """What the templates `session.*` are filled with."""
+    facts, window = found.facts, found.window
+    cuts = facts.all_compactions
+    levels = (("limit", window.limit), ("compaction at", window.trigger))
+    return {
+        "title": facts.session.title or name_of(facts.session.project),
+        "facts": _head(found),
+        "notes": _notes(found),
+        "health": window.health,
+        "gauge": _gauge(window),
+        "tiles": _tiles(found),
+        "chart": curve_chart("curve", found.points, cuts, levels),
+        "curve_notes": _curve_notes(found),
+        "steps": _steps(found),
+        "bar": bucket_bar(found.current),
+        "categories": _categories(found),
+        "category_note": basis_note(found.current),
+        "advice": advice_steps(found.advice),
+        "copies": copies(found.fixes),
+        "waste": waste_findings(found.facts, found.waste),
+        "excused": excused(found.waste),
+        "consumers": consumers(found.facts, found.window, found.waste),
+        "losses": losses(facts, found.events),
+        "costs": costs(facts, found.billed),
+        "models": models(found.history),
+        "tools": _tools(found),
+        "why": sorted(window.why.items()),
+    }
+
+
+def bucket_bar(buckets: Buckets) -> list[Any]:
+    """A bar of the six categories."""
+    return segments((one.category, one.category, one.tokens, f"{one.percentage:.1f}%") for one in buckets.buckets)
+
+
+def basis_note(buckets: Buckets) -> str:
+    """What the categories stand on (D12)."""
+    if buckets.scale is None:
+        return "There is no window to hold the estimates against."
+    if buckets.basis == "window":
+        return (
+            f"The estimates sum to {buckets.content_sum:,} tokens and are scaled to the window, by {buckets.scale:.2f}."
+        )
+    return (
+        f"As counted: the estimates sum to {buckets.content_sum:,} tokens, too far from the window "
+        f"(by {buckets.scale:.2f}) to be scaled to it."
+    )
+
+
+def _head(found: SessionReport) -> list[tuple[str, str]]:
+    session, history = found.facts.session, found.history
+    said = [
+        ("Session", session.session_id),
+        ("Project", session.project),
+        ("Model", " → ".join(segment.model for segment in history.segments[-4:]) or history.current),
+        ("Claude Code", session.version or "not told"),
+        ("Began", f"{when(session.started_ms)} {zone()}"),
+        ("Last active", f"{when(session.last_ms)} {zone()}, after {span(duration_seconds(found.facts))}"),
+        ("Messages", f"{session.messages:,}, in {plural(len(found.facts.calls), 'API call')}"),
+    ]
+    if session.git_branch:
+        said.append(("Git branch", session.git_branch))
+    return said
+
+
+def _notes(found: SessionReport) -> list[str]:
+    facts, notes = found.facts, []
+    if facts.trimmed:
+        notes.append(f"The last {plural(facts.trimmed, 'message')}, a call of crusts itself, are left out.")
+    if facts.session.gone:
+        notes.append("Its transcript is no longer on disk; this is what the store kept of it.")
+    count_of = len(facts.all_compactions)
+    if count_of:
+        inferred = ", inferred: the transcript does not mark it" if facts.inferred else ""
+        notes.append(f"Compacted {'once' if count_of == 1 else plural(count_of, 'time')}{inferred}.")
+    return notes
+
+
+def _gauge(window: Window) -> Json:
+    return {
+        "size": count(window.size),
+        "limit": count(window.limit),
+        "percent": f"{window.usage_percentage:.1f}%",
+        "filled": round(min(100.0, window.usage_percentage), 2),
+        "trigger_at": round(min(100.0, window.trigger / window.limit * 100), 2),
+        "trigger": count(window.trigger),
+        "free": count(window.free),
+        "basis": window.basis,
+        "signal": window.limit_signal,
+    }
+
+
+def _tiles(found: SessionReport) -> list[Tile]:
+    window, billed = found.window, found.billed
+    left = (
+        "now" if window.calls_left == 0 else "not in sight" if window.calls_left is None else count(window.calls_left)
+    )
+    peak = max((call.context_tokens for call in found.facts.calls), default=None)
+    wasted = sum(item.estimated_tokens for item in found.waste)
+    share = f"{wasted / window.size * 100:.0f}% of the window" if window.size else ""
+    note = plural(billed.unpriced_calls, "call") + " without a price" if billed.unpriced_calls else "at list price"
+    return [
+        Tile("calls until compaction", left, DERIVED if window.calls_left is not None else ""),
+        Tile("growth a call", signed(window.growth), EXACT, "the median"),
+        Tile("largest context", text.tokens(peak), EXACT),
+        Tile("waste", text.tokens(wasted), ESTIMATED, share),
+        Tile("read from cache", text.percent(billed.cache_read_share), EXACT, "of all input"),
+        Tile("cost", text.usd(billed.cost_usd), DERIVED, note),
+    ]
+
+
+def _curve_notes(found: SessionReport) -> list[str]:
+    rewound = len(found.facts.calls) - len(found.points)
+    undivided = sum(point.bands is None for point in found.points)
+    notes = []
+    if rewound:
+        notes.append(f"{plural(rewound, 'call')} on branches rewound since are not drawn.")
+    if undivided:
+        notes.append(f"Of {plural(undivided, 'call')} the estimates are too far from the context to divide it.")
+    return notes
+
+
+def _steps(found: SessionReport) -> Table:
+    project = found.facts.session.project
+    steps = largest_steps(found.facts, found.points, _STEPS)
+    columns = (
+        Column("call", "number", EXACT),
+        Column("message", "number", EXACT),
+        Column("growth", "number", EXACT),
+        Column("largest part of it", "path"),
+        Column("its tokens", "number", ESTIMATED),
+    )
+    rows = [
+        (
+            count(step.point.number),
+            f"#{step.point.call.message}",
+            signed(step.point.growth),
+            f"{step.what}: {inside(step.path, project)}" if step.path else step.what,
+            count(step.tokens),
+        )
+        for step in steps
+    ]
+    return Table(columns, rows)
+
+
+def _categories(found: SessionReport) -> Table:
+    current, lifetime = found.current, found.lifetime
+    columns = [
+        Column("category", "category"),
+        Column("tokens", "number", ESTIMATED if current.basis == "window" else ""),
+        Column("share", "number", ESTIMATED),
+        Column("as counted", "number", ESTIMATED),
+        Column("accuracy"),
+    ]
+    rows: list[list[Any]] = [
+        [one.category, count(one.tokens), f"{one.percentage:.1f}%", count(one.content_tokens), one.accuracy]
+        for one in current.buckets
+    ]
+    sums = ["total", count(current.total), "100.0%" if current.total else "0.0%", count(current.content_sum)]
+    total: list[Any] = [*sums, found.window.basis if current.basis == "window" else ESTIMATED]
+    if found.facts.all_compactions or lifetime.content_sum != current.content_sum:
+        columns.append(Column("in its life", "number", ESTIMATED))
+        for row, one in zip(rows, lifetime.buckets, strict=True):
+            row.append(count(one.content_tokens))
+        total.append(count(lifetime.content_sum))
+    return Table(columns, [*rows, total], has_total=True)
+
+
+def _tools(found: SessionReport) -> Json:
+    tools = found.toolset
+    servers = [one for one in tools.servers if one.calls or one.source != "transcript"][:_SERVERS]
+    columns = (
+        Column("MCP server", "path"),
+        Column("configured"),
+        Column("calls", "number", EXACT),
+        Column("tokens", "number", ESTIMATED),
+    )
+    sources = {"global": "everywhere", "project": "in the project", "transcript": "not known"}
+    rows = [(one.name, sources[one.source], count(one.calls), count(one.tokens)) for one in servers]
+    lines: list[tuple[str, Sequence[str]]] = [
+        ("Used", tools.used),
+        ("Loaded, never used", tools.unused),
+        ("Loaded by ToolSearch", tools.loaded_deferred),
+    ]
+    return {
+        "said": (
+            f"Schemas of the core tools take {tools.schema_tokens:,} tokens of every call; over the session's life, "
+            f"calls took {tools.call_tokens:,} and results {tools.result_tokens:,} tokens (estimated)."
+        ),
+        "lines": [(name, name_list(names, 24)) for name, names in lines if names],
+        "servers": Table(columns, rows),
+    }
