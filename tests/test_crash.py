@@ -35,13 +35,13 @@ from tests.program import ROOT
 
 KILLS = 30
 FILES = 24
-TEXT = "    return parse(line)  # as before\n" * 400
+TEXT = "    return parse(line)  # as before\n" * 200
 AGREE = "select (select coalesce(sum(records), 0) from transcripts), (select count(*) from records)"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> ClaudeFolder:
-    """Two dozen transcripts of about 250 KB: sessions, their subagents and forks."""
+    """Two dozen transcripts of about 150 KB: sessions, their subagents and forks."""
     folder = ClaudeFolder(tmp_path_factory.mktemp("crash"))
     before: list[bytes] = []
     for number in range(FILES):
