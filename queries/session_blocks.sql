@@ -1,4 +1,5 @@
 -- session_blocks: every block of the numbered messages of a transcript's main thread, in log order (D7).
+--   :transcript  id of the transcript
 select b.id, b.record_id, r.message, r.time_ms, b.kind, b.category, b.tokens, b.estimate, b.chars, b.is_exact,
        r.branch, r.epoch, r.call_ordinal, r.type, r.subtype, r.is_prompt, r.is_summary, r.is_meta, r.origin,
        b.tool_use_id, r.response_id

@@ -1,5 +1,6 @@
 -- session_boundaries: the compaction boundaries of a transcript's main thread, in log order. A boundary that stands in
 -- several transcripts is counted in one of them only: is_owner (D2).
+--   :transcript  id of the transcript
 with ranked as (
   select c.id, row_number() over (partition by coalesce(c.uuid, c.id)
     order by r.is_copied, th.kind <> 'main', t.record_session is not s.session_id, r.time_ms is null, r.time_ms,

@@ -1,4 +1,5 @@
 -- session_branches: the branches of a transcript's main thread, and the record each of them forks at (D10).
+--   :transcript  id of the transcript
 select b.branch, b.parent_branch, b.fork_uuid is null as starts_anew, b.first_record_id, f.id as fork_record_id,
        f.branch as fork_branch, f.response_id as fork_response_id
 from branches as b

@@ -1,5 +1,7 @@
--- session_end: the last record of the messages 1 to :message (null = all) of a transcript's main thread, where it
--- stands, the highest number among them, and the latest time logged up to it.
+-- session_end: the last record of a transcript's main thread up to a message, where it stands, the highest number of a
+-- message up to it, and the latest time logged up to it.
+--   :transcript  id of the transcript
+--   :message     number of the last message, null = all
 with kept as (
   select id, message
   from records

@@ -1,4 +1,5 @@
 -- session_loads: the deferred tools that ToolSearch results loaded in a transcript's main thread.
+--   :transcript  id of the transcript
 select l.record_id, r.message, l.name
 from tool_loads as l
 join records as r on r.id = l.record_id

@@ -1,4 +1,5 @@
 -- session_parts: the main transcripts that a session's own view shows, in the order of its messages (D3).
+--   :session  the session's id
 select t.id, s.session_id, coalesce(p.path, t.folder) as project, t.path, t.gone, t.first_ms, t.last_ms,
        t.version, t.last_version, t.entrypoint, t.git_branch,
        (select m.value from meta_records as m

@@ -1,4 +1,6 @@
 -- session_record: the record of a transcript's main thread that bears a uuid, its first occurrence (D2).
+--   :transcript  id of the transcript
+--   :uuid        16 bytes
 select id, branch, epoch, response_id, message
 from records
 where transcript_id = :transcript and uuid = :uuid and thread_id = :transcript << 20 and is_duplicate = 0;

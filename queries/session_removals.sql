@@ -1,4 +1,5 @@
 -- session_removals: what the records of a transcript's main thread say was taken out of the context (D10).
+--   :transcript  id of the transcript
 select m.record_id, r.message, m.kind, m.saved_tokens, r.branch, r.response_id,
        (select u.id from tool_uses as u
         where u.tool_use_id = m.tool_use_id and +u.transcript_id = :transcript limit 1) as tool_use_row,

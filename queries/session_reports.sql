@@ -1,4 +1,5 @@
 -- session_reports: what /context said in a session, in its transcripts (id above 0) or pasted by the user.
+--   :session  the session's id
 select c.id, c.time_ms, c.model, c.version, c.used_tokens, c.window_tokens, c.rows
 from context_reports as c
 left join transcripts as t on c.id > 0 and t.id = c.id >> 40

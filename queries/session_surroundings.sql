@@ -1,5 +1,8 @@
 -- session_surroundings: what was seen around a session's project, with whether it held while the session ran (D11):
 -- unchanged since before its first call, or seen between its first and its last record.
+--   :project        the path of its project
+--   :first_call_ms  time of its first call, UTC milliseconds
+--   :last_ms        time of its last record, likewise
 select u.kind, u.path, u.name, u.project_path, u.tokens, u.detail, u.mtime_ns,
        u.mtime_ns <= :first_call_ms * 1000000
        or (u.first_seen_ms <= :last_ms and u.last_seen_ms >= :first_call_ms) as holds

@@ -1,5 +1,8 @@
 -- session_threads: every thread of a session's transcripts, with the calls it made (its own view, D2); of one
--- transcript only those up to a record (:cut, null = all).
+-- transcript only those up to a record.
+--   :session     the session's id
+--   :transcript  id of the transcript that is cut
+--   :cut         id of the last record that counts in it; null = all count
 select th.id, th.kind, coalesce(th.agent_id, t.agent_id) as agent_id, t.agent_type, t.agent_description,
        coalesce(th.parent_tool_use_id, t.parent_tool_use_id) as parent_tool_use_id,
        count(c.id) as calls, coalesce(sum(c.context_tokens), 0) as context_tokens,

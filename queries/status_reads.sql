@@ -1,4 +1,8 @@
 -- status_reads: the last read of a file's part and the last edit of the file, in a transcript's main thread.
+--   :transcript  id of the transcript
+--   :path        the file, as logged
+--   :offset      of the part, as logged; null = not given
+--   :limit       likewise
 select (select max(id) from tool_uses
         where thread_id = :transcript << 20 and path = :path and name = 'Read'
           and read_offset is :offset and read_limit is :limit) as read_id,

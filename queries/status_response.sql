@@ -1,4 +1,7 @@
 -- status_response: a response of a transcript's main thread by its message id or, without one, its request id.
+--   :transcript  id of the transcript
+--   :message_id  as logged; null = go by the request id
+--   :request_id  as logged
 select r.id, r.message, r.ordinal, r.branch, r.epoch, r.request_id,
        r.input_tokens, r.cache_read_tokens, r.cache_write_tokens
 from responses as r

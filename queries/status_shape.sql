@@ -1,5 +1,7 @@
 -- status_shape: what decides whether the few rows of a status say all: boundaries, summaries, drops of the context
--- between calls (asked only where there is no boundary), with :trim own calls among the last tool uses.
+-- between calls (asked only where there is no boundary), and calls of crusts itself among the last tool uses.
+--   :transcript  id of the transcript
+--   :trim        1 = look for own calls, too
 with uses as (
   select is_own from tool_uses
   where id >= :transcript << 40 and id < (:transcript + 1) << 40 and thread_id = :transcript << 20
