@@ -8,8 +8,8 @@ with parts as (
   select
     t.id,
     row_number() over (order by t.first_ms is null, t.first_ms, t.path) as place,
-    ifnull(f.state ->> '$.threads[0].messages', 0) as messages
-  from transcripts t left join fold_states f on f.transcript_id = t.id
+    ifnull(h.messages, 0) as messages
+  from transcripts t left join threads h on h.id = t.id << 20
   where t.kind = 'main' and t.in_view = 1 and t.superseded = 0
     and t.session_id = (
       select session_key from sessions_overview

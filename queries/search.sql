@@ -62,8 +62,8 @@ select
   h.project,
   h.message + case when h.is_main = 0 or h.in_view = 0 then 0 else ifnull((
     -- Numbers run on over the parts of a session.
-    select sum(f.state ->> '$.threads[0].messages')
-    from transcripts o join fold_states f on f.transcript_id = o.id
+    select sum(f.messages)
+    from transcripts o join threads f on f.id = o.id << 20
     where o.session_id = h.session_key and o.kind = 'main' and o.in_view = 1 and o.id <> h.transcript_id
       and (o.first_ms is null, ifnull(o.first_ms, 0), o.path)
         < (h.first_ms is null, ifnull(h.first_ms, 0), h.path)), 0) end as message,

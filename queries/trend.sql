@@ -12,9 +12,9 @@ with recursive picked as materialized (
   select s.session_id, coalesce(p.path, t.folder) as project, max(t.id) as transcript, count(*) as parts,
          min(t.first_ms) as started_ms, max(t.last_ms) as last_ms,
          max(ifnull(t.last_message_ms, t.last_ms)) as active_ms, t.version,
-         sum(f.state ->> '$.threads[0].messages') as messages, s.id as session_key
+         sum(h.messages) as messages, s.id as session_key
   from transcripts as t
-  join fold_states as f on f.transcript_id = t.id
+  join threads as h on h.id = t.id << 20
   join sessions as s on s.id = t.session_id
   left join projects as p on p.id = s.project_id
   where t.kind = 'main' and t.in_view = 1

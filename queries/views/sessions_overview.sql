@@ -40,8 +40,8 @@ select
     select min(t.first_ms) from transcripts t where t.session_id = s.id
   ) / 1000.0, 'unixepoch') as started,
   strftime('%Y-%m-%dT%H:%M:%fZ', a.last_active_ms / 1000.0, 'unixepoch') as last_active,
-  ifnull((select sum(f.state ->> '$.threads[0].messages')
-    from transcripts t join fold_states f on f.transcript_id = t.id
+  ifnull((select sum(h.messages)
+    from transcripts t join threads h on h.id = t.id << 20
     where t.session_id = s.id and t.kind = 'main' and t.in_view = 1 and t.superseded = 0), 0) as messages,
   (select count(*)
     from transcripts t join threads h on h.transcript_id = t.id join responses r on r.thread_id = h.id

@@ -18,8 +18,7 @@ select
   (select a.agent from thread_agents a where a.thread_key = h.id) as agent,
   coalesce(h.agent_id, case when h.kind = 'subagent' then t.agent_id end) as agent_id,
   case when h.kind = 'subagent' then t.agent_description end as description,
-  ifnull((select f.state ->> ('$.threads[' || (h.id & ((1 << 20) - 1)) || '].messages')
-    from fold_states f where f.transcript_id = t.id), 0) as messages,
+  h.messages,
   (select count(*) from responses r where r.thread_id = h.id and r.id > 0 and r.call_id is not null) as calls,
   (select count(*) from responses r join api_calls c on c.response_id = r.id and c.id = r.call_id
     where r.thread_id = h.id) as owned_calls,
