@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -204,6 +205,27 @@ def test_one_table_damaged(folder: ClaudeFolder, indexed: Path, table: str) -> N
     grow(folder.main(), 5).write()
     assert_one_line(folder.crusts("index"), str(indexed), "damaged")
     assert indexed.exists()
+
+
+def test_a_store_whose_upgrade_was_killed(folder: ClaudeFolder, indexed: Path) -> None:
+    """Half-written pages and the journal that takes them back, as a kill leaves them: taken back, then as ever."""
+    left = folder.home / "left" / "index.db"
+    left.parent.mkdir()
+    with closing(sqlite3.connect(indexed, isolation_level=None)) as store:
+        store.execute("pragma journal_mode = delete")
+        store.execute("pragma cache_size = 1")  # so that pages are written before the end
+        store.execute("begin immediate")
+        tables = store.execute("select name from sqlite_master where type = 'table' and name not like 'sqlite_%'")
+        for (table,) in tables.fetchall():
+            store.execute(f"drop table {table}")
+        store.execute("create table half (done)")
+        store.executemany("insert into half values (?)", [("x" * 3_000,)] * 200)
+        for side in ("", "-journal"):
+            shutil.copy(f"{indexed}{side}", f"{left}{side}")
+        store.execute("rollback")
+    assert os.path.getsize(f"{left}-journal")
+    assert b"x" * 3_000 in left.read_bytes()
+    assert_ends_as_clean(folder, left)
 
 
 def test_a_hook_never_fails(folder: ClaudeFolder, indexed: Path) -> None:
