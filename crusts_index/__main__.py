@@ -62,6 +62,10 @@ def _quick_name(args: list[str]) -> str | None:
 def _run_quick(name: str, args: list[str]) -> int:
     """Run a quick module; NotQuick if it is absent or declines. A hook target's failure is told, exit 0."""
     module = QUICK[name]
+    if name in AT_A_GLANCE:
+        import gc
+
+        gc.disable()  # over before there is anything to collect
     try:
         # Not importlib.import_module: importlib itself costs a tenth of the start.
         run = __import__(module, fromlist=["run"]).run
