@@ -16,6 +16,7 @@ from crusts_index.index.plan import PARSER, Job
 from crusts_index.index.sessions import placed_session
 from crusts_index.transcript.decode import REFUSED, decode_patiently, decode_record, is_object
 from crusts_index.transcript.fold import Fold
+from crusts_index.transcript.rows import thread_id
 from crusts_index.transcript.state import State
 
 BUFFER_BYTES = 1 << 20
@@ -48,6 +49,8 @@ class Stretch(NamedTuple):
     continued: list[int]
     state: str
     about: dict[str, Any]
+    messages: list[tuple[int, int]]
+    """Messages so far and the id of the thread that has them."""
     records: int
     bytes_read: int
     basis: tuple[int, int, int]
@@ -110,6 +113,11 @@ def read(job: Job, transcript_id: int, store: str, keep_text: bool = True) -> It
                     continued=batch.continued,
                     state=fold.state.dump(),
                     about=msgspec.structs.asdict(said) | {"record_session": fold.state.record_session},
+                    messages=[
+                        (thread.messages, thread_id(transcript_id, number))
+                        for number, thread in enumerate(fold.state.threads)
+                        if thread.messages
+                    ],
                     records=batch.records,
                     bytes_read=end - start,
                     basis=basis,

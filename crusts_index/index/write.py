@@ -116,6 +116,7 @@ class Writer:
     def _reset(self) -> None:
         self._bytes = 0
         self._pending: dict[str, list[Row]] = {table: [] for table in _TABLES}
+        self._messages: dict[int, int] = {}
         self._lost: set[str] = set()
         self._responses: set[int] = set()
         self._continued: set[int] = set()
@@ -191,6 +192,7 @@ class Writer:
             " (select thread_id from responses where transcript_id = ?)",
             (*threads, transcript),
         )
+        store.execute("update threads set messages = 0 where id between ? and ?", threads)
 
     def _insert(self, stretch: Stretch) -> None:
         store, rows = self._store, stretch.rows
@@ -236,12 +238,16 @@ class Writer:
             "insert or replace into fold_states (transcript_id, state) values (?, ?)",
             (stretch.transcript_id, stretch.state),
         )
+        self._messages.update((thread, messages) for messages, thread in stretch.messages)
 
     def _flush(self) -> None:
         for table, rows in self._pending.items():
             if rows:
                 _insert_rows(self._store, table, rows)
                 rows.clear()
+        counts = [(messages, thread) for thread, messages in self._messages.items()]
+        self._store.executemany("update threads set messages = ? where id = ?", counts)
+        self._messages.clear()
 
     def _settle(self) -> None:
         self._flush()

@@ -143,6 +143,7 @@ threads = Table(
     ),
     _text("agent_id", "the agent's id, where known"),
     _text("parent_tool_use_id", "of a progress thread: the tool use it reports on"),
+    _count("messages", "messages numbered so far (D7)"),
     Index("threads_by_transcript", "transcript_id"),
 )
 

@@ -215,6 +215,7 @@ def upgrade() -> None:
         sa.Column("kind", sa.Text(), nullable=False),
         sa.Column("agent_id", sa.Text(), nullable=True),
         sa.Column("parent_tool_use_id", sa.Text(), nullable=True),
+        sa.Column("messages", sa.Integer(), server_default="0", nullable=False),
         sa.ForeignKeyConstraint(
             ["transcript_id"],
             ["transcripts.id"],
