@@ -132,13 +132,23 @@ class Walk:
         """What lies in a folder; nothing, and a note, where it cannot be read."""
         try:
             with os.scandir(path) as entries:
-                return list(entries)
+                return [entry for entry in entries if entry.name.isascii() or self._is_named(entry)]
         except (FileNotFoundError, NotADirectoryError) as error:
             if not may_miss:
                 self.unreadable.append((path, _reason(error)))
         except OSError as error:
             self.unreadable.append((path, _reason(error)))
         return []
+
+    def _is_named(self, entry: os.DirEntry[str]) -> bool:
+        """Whether its name is text: bytes that are none cannot be kept, and are noted."""
+        try:
+            entry.name.encode()
+        except UnicodeEncodeError:
+            shown = entry.path.encode("utf-8", "replace").decode()
+            self.unreadable.append((shown, "its name is not UTF-8"))
+            return False
+        return True
 
     def _is_folder(self, entry: os.DirEntry[str]) -> bool:
         """Whether it is a folder that was not walked yet; links are followed, loops end."""

@@ -1,0 +1,57 @@
+"""Finding transcripts: what is read, what is left alone, and what is noted (D3)."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from crusts_index.index.find import Walk
+from tests.builders import SESSION, ClaudeFolder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> ClaudeFolder:
+    """A config folder with one session."""
+    made = ClaudeFolder(tmp_path)
+    t = made.main()
+    t.prompt("hello")
+    t.response("hi", context=1_000)
+    t.write()
+    return made
+
+
+def test_a_name_that_is_no_text_is_noted_and_the_rest_is_read(folder: ClaudeFolder) -> None:
+    """A folder and a file whose names are not UTF-8: a line each on stderr, exit 0, everything else is there."""
+    (transcript,) = folder.home.rglob(f"{SESSION}.jsonl")
+    projects = os.fsencode(transcript.parent.parent)
+    os.mkdir(projects + b"/-w-\xff")
+    shutil.copy(transcript, projects + b"/-w-\xff/" + os.fsencode(transcript.name))
+    shutil.copy(transcript, os.fsencode(transcript.parent) + b"/x\xfe.jsonl")
+    found = folder.crusts("index", "--json")
+    assert 0 == found.code
+    assert 1 == found.json()["files"]
+    assert 2 == found.err.count("not UTF-8")
+
+
+def test_what_is_no_transcript_is_left_alone(folder: ClaudeFolder) -> None:
+    """Journals, spilled results, files set aside, folders and pipes named like transcripts."""
+    (transcript,) = folder.home.rglob(f"{SESSION}.jsonl")
+    project = transcript.parent
+    for name in (f"{SESSION}.jsonl.orphaned-1", f"{SESSION}.superseded.jsonl", "journal.jsonl"):
+        shutil.copy(transcript, project / name)
+    (project / SESSION / "tool-results").mkdir(parents=True)
+    shutil.copy(transcript, project / SESSION / "tool-results" / "x.jsonl")
+    (project / "folder.jsonl").mkdir()
+    os.mkfifo(project / "pipe.jsonl")
+    walk = Walk(str(project.parent))
+    assert [str(transcript)] == [one.path for one in walk.transcripts()]
+
+
+def test_a_loop_of_links_ends_and_each_file_is_read_once(folder: ClaudeFolder) -> None:
+    """A link to the projects folder inside it, and a second name for a transcript."""
+    (transcript,) = folder.home.rglob(f"{SESSION}.jsonl")
+    (transcript.parent.parent / "loop").symlink_to(transcript.parent.parent)
+    (transcript.parent / "9e551001-0000-4000-8000-000000000009.jsonl").symlink_to(transcript)
+    walk = Walk(str(transcript.parent.parent))
+    assert [str(transcript)] == [one.path for one in walk.transcripts()]
