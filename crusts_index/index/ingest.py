@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from crusts_index.claude.context_report import looks_like_context, parse_context
 from crusts_index.index.metas import set_meta
 from crusts_index.index.plan import Job, Plan
-from crusts_index.index.read import Outcome, Stretch, Task, read_here
+from crusts_index.index.read import Outcome, Stretch, Task, read_here, without_collector
 from crusts_index.index.write import Writer
 from crusts_index.store.open import transaction
 
@@ -29,6 +29,7 @@ WORTH_TWO_BYTES = 100 << 20
 """Pending bytes from which a second one does."""
 
 
+@without_collector()
 def ingest(store: sqlite3.Connection, path: str, plan: Plan, options: Options, summary: Summary) -> None:
     """Read and write all jobs of the plan, or as many as fit into the seconds that the run may take."""
     # Rows in the order of time make the densest store; with a deadline what is asked for first comes first.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import marshal
 import multiprocessing
 import signal
@@ -111,6 +112,7 @@ def _work(pipe: Any, store: str, keep_text: bool) -> None:
     """A worker: tasks in, stretches out, and behind each transcript's last one a reason, mostly empty."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops us between stretches
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    gc.disable()  # as in `without_collector`
     with suppress(EOFError, BrokenPipeError):
         while (task := pipe.recv()) is not None:
             pipe.send_bytes(marshal.dumps(_read(pipe, task, store, keep_text)))

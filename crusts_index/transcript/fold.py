@@ -15,7 +15,7 @@ from crusts_index.transcript.speech import Speech
 from crusts_index.transcript.state import State
 from crusts_index.transcript.step import Step
 from crusts_index.transcript.times import milliseconds
-from crusts_index.transcript.tokens import spread
+from crusts_index.transcript.tokens import spread, spread_one
 from crusts_index.transcript.tools import ToolUses
 
 TIMED = frozenset("user assistant system attachment progress".split())
@@ -87,10 +87,8 @@ class Fold:
             places.put(key, place)
             return
         number, branch, epoch = place
-        step = Step(
-            *(self._record_base | offset, offset, length, record, line, time_ms, key, parent),
-            *(number, branch, epoch, has_parent),
-        )
+        rid = self._record_base | offset
+        step = Step(rid, offset, length, record, line, time_ms, key, parent, number, branch, epoch, has_parent)
         if take(step) is False:
             self.problem(offset, length, "a usage count is out of range")
         if kind == "assistant" and record.supersedes_uuids:
@@ -275,6 +273,12 @@ def _spread(touched: Touched) -> None:
     """Share a response's output over its blocks, all of which the stretch holds (D9)."""
     response, parts = touched.response, touched.parts
     if not response.has_usage or not parts:
+        return
+    if len(parts) == 1:  # most are
+        part = parts[0]
+        told = (part[5], part[2] == "thinking", part[4] == 0)
+        tokens, is_exact = spread_one(response.output_tokens, response.thinking_tokens, *told)  # type: ignore[arg-type]
+        part[6], part[7] = tokens, 1 if is_exact else 0
         return
     facts = [(part[5], part[2] == "thinking", part[4] == 0) for part in parts]
     shares = spread(response.output_tokens, response.thinking_tokens, facts)  # type: ignore[arg-type]

@@ -68,6 +68,13 @@ class Speech:
         elif record.is_visible_in_transcript_only:
             return
         content = message.content
+        if type(content) is list and len(content) == 1 and not record.is_meta and not step.is_summary:
+            block = content[0]
+            if type(block) is Block and block.type == "tool_result" and record.origin is None:
+                # Four of five are a single result: nothing about them is to be judged.
+                self._result(step, step.id, block)
+                self.number(step)
+                return
         blocks: list[Block | str] = [content] if isinstance(content, str) else list(content or ())
         texts: list[str] = []
         has_result = False
@@ -204,14 +211,7 @@ class Speech:
                 step.branch, step.epoch = place.branch, place.epoch
         if use.name == "ToolSearch" or result.loaded:
             self.loads += [(step.id, name) for name in self._tools.loaded(step, result)]
-        if result.texts:
-            self.keep(block_id, preview(result.texts[0]))
-        self.add(
-            step,
-            block_id,
-            "tool_result",
-            categories.of_tool_result(use.name),
-            result.chars,
-            result.estimate,
-            use.id,
-        )
+        if result.texts and result.texts[0] and self._keep_text:
+            self.texts.append((block_id, preview(result.texts[0])))
+        category, estimate = categories.of_tool_result(use.name), result.estimate
+        self.blocks.append((block_id, step.id, "tool_result", category, result.chars, estimate, estimate, 0, use.id))

@@ -71,7 +71,7 @@ def spread(output: int, thinking: int | None, blocks: list[tuple[int, bool, bool
     of less than half of the estimates is a placeholder: blocks keep their estimates.
     """
     if len(blocks) == 1:
-        return [_single(output, thinking, *blocks[0])]
+        return [spread_one(output, thinking, *blocks[0])]
     estimates = [estimate for estimate, _, _ in blocks]
     thinkers = [place for place, (_, is_thinking, _) in enumerate(blocks) if is_thinking]
     if thinkers:
@@ -90,7 +90,7 @@ def spread(output: int, thinking: int | None, blocks: list[tuple[int, bool, bool
     return [(shares.get(place, estimates[place]), True) for place in range(len(blocks))]
 
 
-def _single(output: int, thinking: int | None, estimate: int, is_thinking: bool, is_empty: bool) -> tuple[int, bool]:
+def spread_one(output: int, thinking: int | None, estimate: int, is_thinking: bool, is_empty: bool) -> tuple[int, bool]:
     """What `spread` comes to for one block, which most responses are."""
     told = (thinking or (output if is_empty else estimate)) if is_thinking else estimate
     is_placeholder = output * 2 < told or (output == 0 and told == 0)

@@ -194,10 +194,11 @@ def hash64(part: bytes) -> int:
 
 
 def _mark_short(use: ToolUse, result: Result) -> None:
-    head, tail = result.texts[0][:_CUT_REACH], result.texts[-1][-_CUT_REACH:]
-    if result.chars < _LONGEST_STUB and "File " in head and _STUB.match(head):
+    first = result.texts[0]
+    if result.chars < _LONGEST_STUB and "File " in first and _STUB.match(first):
         use.is_stub = 1
-    ends = head + "\n" + tail
+    is_short = result.chars == len(first) <= _CUT_REACH
+    ends = first if is_short else first[:_CUT_REACH] + "\n" + result.texts[-1][-_CUT_REACH:]
     if "<persisted-output>" in ends or "PARTIAL" in ends or "truncated" in ends:
         use.is_cut = 1
 
