@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 
 from crusts_index.cli import options
 
-# name -> (where it is, what it does). The function or Typer at the place is the command.
+# name -> (where it is, what it does), in the README's order. The function or Typer at the place is the command.
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "overview": ("crusts_index.cli.overview:overview", "What is on this machine, on one page; or a demo."),
     "index": ("crusts_index.cli.index:index", "Bring the store up to date with the transcripts."),
@@ -18,12 +18,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "usage": ("crusts_index.cli.usage:usage", "Tokens and cost by model, day, project, tool and more."),
     "list": ("crusts_index.cli.list:list_", "Sessions, the last active first."),
     "models": ("crusts_index.cli.models:models", "Which models a session used, one after the other."),
-    "sql": ("crusts_index.cli.sql:sql", "Ask the store in SQL, read-only."),
-    "demo": ("crusts_index.cli.demo:demo", "Write a small made-up Claude Code folder to try things on."),
-    "analyze": (
-        "crusts_index.cli.analyze:analyze",
-        "What fills the window, by category, and what to do.",
-    ),
+    "analyze": ("crusts_index.cli.analyze:analyze", "What fills the window, by category, and what to do."),
     "waste": ("crusts_index.cli.waste:waste", "Tokens in the window that serve nothing, item by item."),
     "fix": ("crusts_index.cli.fix:fix", "Text to paste: for the session, CLAUDE.md and /compact."),
     "optimize": ("crusts_index.cli.optimize:optimize", "Fixes ranked by the tokens they save."),
@@ -33,8 +28,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "trend": ("crusts_index.cli.trend:trend", "Sessions over time."),
     "lost": ("crusts_index.cli.lost:lost", "What compaction dropped, and what it cost to get back."),
     "calibrate": ("crusts_index.cli.calibrate:calibrate", "Check the estimates against /context."),
-    "report": ("crusts_index.cli.report:report", "One HTML or Markdown file about a session or project."),
     "accuracy": ("crusts_index.cli.accuracy:accuracy", "How far off the estimates are."),
+    "report": ("crusts_index.cli.report:report", "One HTML or Markdown file about a session or project."),
     "status": ("crusts_index.cli.status:status", "The window in one line."),
     "statusline": ("crusts_index.cli.statusline:statusline", "The window in Claude Code's status line."),
     "hooks": ("crusts_index.cli.hooks:hooks", "Let Claude Code keep the store up to date."),
@@ -42,15 +37,14 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "watch": ("crusts_index.cli.watch:watch", "A session, live."),
     "tui": ("crusts_index.cli.tui:tui", "An interactive shell with every command."),
     "bench": ("crusts_index.cli.bench:bench", "Measure what /compact keeps."),
+    "search": ("crusts_index.cli.search:search", "Full text over prompts, answers and commands."),
+    "sql": ("crusts_index.cli.sql:sql", "Ask the store in SQL, read-only."),
     "doctor": ("crusts_index.cli.doctor:doctor", "Check that everything is in order."),
     "verify": ("crusts_index.cli.verify:verify", "Count again from the transcripts and compare."),
-    "completion": ("crusts_index.cli.completion:completion", "Completion script for a shell."),
-    "install-command": (
-        "crusts_index.cli.install_command:install_command",
-        "Write the /crusts command.",
-    ),
     "forget": ("crusts_index.cli.forget:forget", "Remove sessions from the store for good."),
-    "search": ("crusts_index.cli.search:search", "Full text over prompts, answers and commands."),
+    "completion": ("crusts_index.cli.completion:completion", "Completion script for a shell."),
+    "install-command": ("crusts_index.cli.install_command:install_command", "Write the /crusts command."),
+    "demo": ("crusts_index.cli.demo:demo", "Write a small made-up Claude Code folder to try things on."),
 }
 
 
