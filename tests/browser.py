@@ -17,6 +17,7 @@ import select
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -36,6 +37,10 @@ _FLAGS = (
     "--disable-dev-shm-usage",
     "--hide-scrollbars",
     "--remote-debugging-pipe",
+)
+# A browser looks for its pipe at 3 and 4.
+_PUT_IN_PLACE = (
+    "import os, sys; os.dup2(int(sys.argv[1]), 3); os.dup2(int(sys.argv[2]), 4); os.execv(sys.argv[3], sys.argv[3:])"
 )
 _PATIENCE = 60.0  # seconds; only a browser that hangs takes so long
 _KEYS = {
@@ -63,19 +68,15 @@ class Browser:
         program = find_browser()
         assert program is not None, f"none of {', '.join(PROGRAMS)} is installed"
         self._profile = tempfile.TemporaryDirectory(prefix="crusts-chromium-", ignore_cleanup_errors=True)
+        self._profile_flag = f"--user-data-dir={self._profile.name}"
         theirs_in, self._out = os.pipe()
         self._in, theirs_out = os.pipe()
-        # Where it looks for them, 3 and 4, something else of ours may be open: first out of the way.
+        # At 3 and 4 something else of ours may be open: first out of the way.
         high = [fcntl.fcntl(fd, fcntl.F_DUPFD, 20) for fd in (theirs_in, theirs_out)]
 
-        def put_in_place() -> None:
-            os.dup2(high[0], 3)
-            os.dup2(high[1], 4)
-
         self._process = subprocess.Popen(
-            [program, *_FLAGS, f"--user-data-dir={self._profile.name}", "about:blank"],
-            preexec_fn=put_in_place,
-            pass_fds=(3, 4),
+            [sys.executable, "-c", _PUT_IN_PLACE, *map(str, high), program, *_FLAGS, self._profile_flag, "about:blank"],
+            pass_fds=high,
             start_new_session=True,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

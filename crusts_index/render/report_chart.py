@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from crusts_index.insight.composition import Point
@@ -97,7 +98,8 @@ def curve_chart(
     near = [(name, value) for name, value in levels if value <= peak * _NEAR]
     step, top = scale(max([peak, top or 0, *(value for _, value in near)]))
     drawn = _drawn(points)
-    bands = [Band(key, "".join(_area(run, points, key, top) for run in drawn)) for key in (*STACKED, UNDIVIDED)]
+    divided = [part for run in drawn for part in _split(run, points)]
+    bands = [Band(key, "".join(_area(run, points, key, top) for run in divided)) for key in (*STACKED, UNDIVIDED)]
     last = points[-1]
     slots = [
         Slot("context", "plain", "", EXACT, count(last.call.context_tokens)),
@@ -119,7 +121,7 @@ def curve_chart(
         levels=[Mark(_height(value, top), f"{name} {_round_tokens(value)}") for name, value in near],
         ticks_x=_numbers(len(points)),
         ticks_y=ticks(step, top),
-        labels=_labels(points, drawn, top),
+        labels=_labels(points, divided, top),
         slots=slots,
         head=heads[-1],
         data={
@@ -225,6 +227,11 @@ def _drawn(points: Sequence[Point]) -> list[list[int]]:
     return thinned
 
 
+def _split(run: Sequence[int], points: Sequence[Point]) -> list[list[int]]:
+    """A run in parts that are divided by category throughout, or not at all."""
+    return [list(part) for _, part in groupby(run, key=lambda place: points[place].bands is None)]
+
+
 def _edges(run: Sequence[int], tops: Sequence[float], count: int) -> list[tuple[float, float]]:
     """A line over a run, level for half a step at both ends so that a single call has a width."""
     wide = 1000 / count
@@ -300,7 +307,7 @@ def _labels(points: Sequence[Point], runs: Sequence[Sequence[int]], top: float) 
         below, above = _extent(points[place], key)
         if (above - below) / top * 100 < _LABEL_LEAST:
             continue
-        run = next(run for run in runs if run[0] <= place <= run[-1])
+        run = next((run for run in runs if run[0] <= place <= run[-1]), [place])
         along = (place - run[0] + 0.5) / (run[-1] - run[0] + 1)
         anchor, shift = ("start", 1.0) if along < 0.3 else ("end", -1.0) if along > 0.7 else ("middle", 0.0)
         x = 100 * (place + 0.5) / len(points) + shift

@@ -144,7 +144,7 @@ def _sessions_chart(
         _slot("mostly", ESTIMATED, [one.top_category for one in shown]),
         _slot("cost", DERIVED, [text.usd(costs.get(one.session_id)) for one in shown]),
     ]
-    title = f"Windows of {plural(len(shown), 'session')} as they ended, in per cent of their limit"
+    title = f"Windows of the last {plural(len(shown), 'session')} as they ended, in per cent of their limit"
     most = max(one.percent_used for one in shown)
     return column_chart("sessions", title, "session", columns, slots, lambda value: f"{value:g}%", max(most, 1.0))
 

@@ -43,6 +43,7 @@ from crusts_index.render.report_parts import (
 Json = dict[str, Any]
 
 _STEPS = 6
+_TITLE = 160  # characters
 _SERVERS = 8
 
 
@@ -69,7 +70,7 @@ def session_context(found: SessionReport) -> Json:
     cuts = facts.all_compactions
     levels = (("limit", window.limit), ("compaction at", window.trigger))
     return {
-        "title": facts.session.title or name_of(facts.session.project),
+        "title": text.shorten(text.clean(facts.session.title or name_of(facts.session.project)), _TITLE),
         "facts": _head(found),
         "notes": _notes(found),
         "health": window.health,
@@ -182,7 +183,7 @@ def _curve_notes(found: SessionReport) -> list[str]:
     if rewound:
         notes.append(f"{plural(rewound, 'call')} on branches rewound since are not drawn.")
     if undivided:
-        notes.append(f"Of {plural(undivided, 'call')} the estimates are too far from the context to divide it.")
+        notes.append(f"Of {plural(undivided, 'call')} the estimates are too far from the context to divide it: grey.")
     return notes
 
 
