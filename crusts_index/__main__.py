@@ -23,6 +23,7 @@ AT_A_GLANCE = {"status", "statusline", "auto-inject"}
 def main(argv: list[str] | None = None) -> int:
     """Run one command line; returns the exit code: 0 done, 1 could not, 2 wrong usage, 130 interrupted."""
     args = sys.argv[1:] if argv is None else argv
+    _open_closed_streams()
     try:
         code = _run(args)
         _flush()
@@ -37,7 +38,20 @@ def main(argv: list[str] | None = None) -> int:
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         return _complain(f"{where}{error.strerror or error}", 1)
+    except Exception as error:
+        if type(error).__module__ != "sqlite3":  # asked so, since many a quick command imports no sqlite3
+            raise
+        return _complain(f"the store cannot answer ({error}): `crusts doctor` looks it over", 1)
     return code
+
+
+def _open_closed_streams() -> None:
+    """Give a stream that the caller closed nothing to read or write: else the next file opened would take its place."""
+    for fd, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:
+            while os.open(os.devnull, os.O_RDWR) < fd:
+                pass
+            setattr(sys, name, open(fd, mode))  # noqa: SIM115 - stays open as long as the process
 
 
 def _run(args: list[str]) -> int:

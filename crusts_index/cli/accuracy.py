@@ -19,7 +19,10 @@ def accuracy(
     context: typer.Context,
     since: options.Since = None,
     fewest: Annotated[
-        int, typer.Option("--fewest", min=1, metavar="N", help="Leave out groups of fewer pairs of calls.")
+        int,
+        typer.Option(
+            "--fewest", min=1, max=options.LARGEST, metavar="N", help="Leave out groups of fewer pairs of calls."
+        ),
     ] = FEWEST,
 ) -> None:
     """The error of the token estimates by Claude Code version and kind of content.

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
 from crusts_index.cli import options, show
-from crusts_index.cli.session import Store
+from crusts_index.cli.session import opened
 from crusts_index.errors import CrustsError
 from crusts_index.insight.buckets import buckets_of
 from crusts_index.insight.diff import difference
-from crusts_index.render import analysis, console
+from crusts_index.render import console
 
-From = Annotated[int, typer.Option("--from", min=1, metavar="N", help="The earlier message.")]
-To = Annotated[int, typer.Option("--to", min=1, metavar="N", help="The later message.")]
+From = Annotated[int, typer.Option("--from", min=1, max=options.LARGEST, metavar="N", help="The earlier message.")]
+To = Annotated[int, typer.Option("--to", min=1, max=options.LARGEST, metavar="N", help="The later message.")]
 
 
 def diff(
@@ -33,8 +32,7 @@ def diff(
     settings = options.settings(context)
     if start >= end:
         raise CrustsError(f"--from must be below --to: {start} is not below {end}")
-    with show.opened(settings) as connection:
-        store = Store(connection, settings)
+    with opened(settings) as store:
         session_id = store.choose(session, last)
         sides = []
         for number in (start, end):
@@ -70,7 +68,7 @@ def diff(
             }
         )
         return
-    page = analysis.Page(console.table_width(), colour=console.use_colour(sys.stdout, no_color=settings.no_color))
+    page = show.page(settings)
     page.head(f"{session_id}: messages {start:,} to {end:,}")
     page.rows(
         ("category", f"at {start}", f"at {end}", "change", "%"),

@@ -11,8 +11,8 @@ import typer
 from crusts_index.claude.commands import is_crusts_command
 from crusts_index.claude.hooks import add_hook, find_hooks, hook_command, remove_hook
 from crusts_index.claude.program import program_command
-from crusts_index.claude.roots import config_dir
-from crusts_index.claude.settings import Edit, edit_settings, read_settings
+from crusts_index.claude.roots import user_settings
+from crusts_index.claude.settings import read_settings
 from crusts_index.cli import installed, options
 from crusts_index.insight.gate import gate_of
 from crusts_index.quick import auto_inject as quick
@@ -48,7 +48,10 @@ Headroom = Annotated[bool, typer.Option("--headroom", help="Advise near the trig
 Gap = Annotated[
     int | None, typer.Option("--min-gap", min=0, metavar="SECONDS", help="Between two of one session; 300 at first.")
 ]
-Number = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="Entries to show; all if not given.")]
+Number = Annotated[
+    int | None,
+    typer.Option("--limit", min=1, max=options.LARGEST, metavar="N", help="Entries to show; all if not given."),
+]
 
 hooks = typer.Typer(
     add_completion=False,
@@ -70,11 +73,11 @@ def enable(context: typer.Context, event: Events = None) -> None:
     """Install `crusts index --hook` in Claude Code's settings, at exactly the events named."""
     settings = options.settings(context)
     wanted = list(dict.fromkeys(event or Event))
-    done = edit_settings(path(), lambda found: with_hooks(found, wanted), installed.backups(settings))
+    done = installed.edit_user_settings(settings, lambda found: with_hooks(found, wanted))
     installed.note_hooks(settings, [str(one) for one in wanted])
     named = ", ".join(wanted)
     console.put(f"The store is brought up to date at {named}." if done.changed else f"Enabled already: {named}.")
-    _say(done)
+    installed.say_edit(done, watch="crusts hooks status")
 
 
 @hooks.command()
@@ -88,11 +91,11 @@ def disable(context: typer.Context, event: Events = None) -> None:
         kept[:] = [one for one in Event if one in there and one not in event] if event else []
         return with_hooks(found, kept)
 
-    done = edit_settings(path(), change, installed.backups(settings))
+    done = installed.edit_user_settings(settings, change)
     installed.note_hooks(settings, [str(one) for one in kept])
     rest = f" Left: {', '.join(kept)}." if kept else ""
     console.put(("The hooks are removed." if done.changed else "There was no such hook of ours.") + rest)
-    _say(done)
+    installed.say_edit(done, watch="crusts hooks status")
 
 
 @hooks.command()
@@ -123,7 +126,7 @@ def inject_enable(
             return found
         return add_hook(remove_hook(found, is_injection), INJECT_EVENT, command, INJECT_SECONDS)
 
-    done = edit_settings(path(), change, installed.backups(settings))
+    done = installed.edit_user_settings(settings, change)
     said: dict[str, object] = {"enabled": True, "installedAt": installed.now()}
     if threshold is not None or headroom:
         said["threshold"] = None if headroom or threshold is None else _whole(threshold)
@@ -131,24 +134,24 @@ def inject_enable(
         said["minGapMs"] = min_gap * 1000
     write_config(settings.home, {"autoInject": said})
     console.put("Auto-inject is enabled." if done.changed else "Auto-inject is enabled already.")
-    _say(done)
+    installed.say_edit(done, watch="crusts hooks status")
 
 
 @auto_inject.command("disable")
 def inject_disable(context: typer.Context) -> None:
     """Take it out of Claude Code's settings; the log stays."""
     settings = options.settings(context)
-    done = edit_settings(path(), lambda found: remove_hook(found, is_injection), installed.backups(settings))
+    done = installed.edit_user_settings(settings, lambda found: remove_hook(found, is_injection))
     write_config(settings.home, {"autoInject": {"enabled": False, "installedAt": None}})
     console.put("Auto-inject is disabled." if done.changed else "Auto-inject was not in the settings.")
-    _say(done)
+    installed.say_edit(done, watch="crusts hooks status")
 
 
 @auto_inject.command("status")
 def inject_status(context: typer.Context) -> None:
     """Whether it is on, when it speaks, and when it did last."""
     settings = options.settings(context)
-    found = inject_state(settings, read_settings(path()))
+    found = inject_state(settings, read_settings(user_settings(os.environ)))
     if settings.json:
         installed.document(found)
     else:
@@ -185,7 +188,7 @@ def with_hooks(found: dict[str, Any], events: list[Event]) -> dict[str, Any]:
 
 def state(settings: Settings) -> dict[str, Any]:
     """What the settings and our own notes say of the hooks."""
-    found = read_settings(path())
+    found = read_settings(user_settings(os.environ))
     there = _commands(found, is_ours)
     dropped = [event for event in installed.noted_hooks(settings) if event not in there]
     messages = []
@@ -206,7 +209,7 @@ def state(settings: Settings) -> dict[str, Any]:
         "events": there,
         "dropped": dropped,
         "disabledByUser": found.get("disableAllHooks") is True,
-        "settings": path(),
+        "settings": user_settings(os.environ),
         "messages": messages,
         "autoInject": inject_state(settings, found),
     }
@@ -238,11 +241,6 @@ def inject_state(settings: Settings, found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def path() -> str:
-    """The settings that the hooks are put into: the user's own."""
-    return os.path.join(config_dir(os.environ), "settings.json")
-
-
 def is_ours(command: str) -> bool:
     """Whether a command is the hook that indexes."""
     return is_crusts_command(command, "index", "--hook")
@@ -262,10 +260,3 @@ def _commands(found: dict[str, Any], matches: Any) -> dict[str, list[str]]:
         event: [command for hook in hooks if (command := hook_command(hook))]
         for event, hooks in find_hooks(found, matches).items()
     }
-
-
-def _say(done: Edit) -> None:
-    if done.backup:
-        console.note(f"changed {done.path}; the file as it was is {done.backup}")
-    if done.changed:
-        console.note("a Claude Code that is running may write its settings back: `crusts hooks status` tells")

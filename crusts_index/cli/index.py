@@ -21,7 +21,8 @@ COUNTS = ("files", "changed", "gone", "bytes_read", "records", "calls", "problem
 def index(
     context: typer.Context,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", min=1, metavar="N", help="Worker processes; else as many as pay.")
+        int | None,
+        typer.Option("--jobs", min=1, max=options.LARGEST, metavar="N", help="Worker processes; else as many as pay."),
     ] = None,
     file: Annotated[
         list[str] | None,

@@ -38,7 +38,7 @@ def list_(
     elif form is options.Format.CSV:
         show.rows(_KEYS, [list(row.values()) for row in rows], form)
     elif not found:
-        console.put("No sessions yet: `crusts index` reads the transcripts.")
+        console.put(show.nothing(settings, "No sessions yet: `crusts index` reads the transcripts."))
     else:
         _print(found)
 

@@ -52,9 +52,7 @@ def _remember(context: typer.Context, option: typer.CallbackParam, value: object
 
 
 def _common(*names: str, help: str, metavar: str | None = None) -> Any:
-    return typer.Option(
-        *names, help=help, metavar=metavar, show_default=False, callback=_remember, expose_value=False
-    )
+    return typer.Option(*names, help=help, metavar=metavar, show_default=False, callback=_remember, expose_value=False)
 
 
 def _print_version(asked: bool) -> None:
@@ -64,23 +62,15 @@ def _print_version(asked: bool) -> None:
 
 
 # The common options (cli.md).
-Path = Annotated[
-    list[str] | None, _common("--path", metavar="DIR", help="Claude Code folder to read; repeatable.")
-]
+Path = Annotated[list[str] | None, _common("--path", metavar="DIR", help="Claude Code folder to read; repeatable.")]
 Db = Annotated[str | None, _common("--db", metavar="FILE", help="The store.")]
-Project = Annotated[
-    str | None, _common("--project", metavar="TEXT", help="Only projects whose path has TEXT.")
-]
+Project = Annotated[str | None, _common("--project", metavar="TEXT", help="Only projects whose path has TEXT.")]
 Json = Annotated[bool, _common("--json", help="Print JSON.")]
-Timezone = Annotated[
-    str | None, _common("--timezone", metavar="ZONE", help="Zone of days, weeks and months.")
-]
+Timezone = Annotated[str | None, _common("--timezone", metavar="ZONE", help="Zone of days, weeks and months.")]
 Verbose = Annotated[bool, _common("--verbose", "-v", help="Say more.")]
 NoIndex = Annotated[bool, _common("--no-index", help="Answer from the store as it is.")]
 NoColor = Annotated[bool, _common("--no-color", help="No colour.")]
-Version = Annotated[
-    bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version.")
-]
+Version = Annotated[bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version.")]
 
 
 class Format(enum.StrEnum):
@@ -91,21 +81,20 @@ class Format(enum.StrEnum):
     CSV = "csv"
 
 
+LARGEST = 1_000_000_000
+"""The largest number that an option takes."""
+
 # Shared by several commands, named in their signatures.
 Session = Annotated[
     str | None, typer.Argument(metavar="[SESSION]", help="Start of a session's id; else the one last active.")
 ]
-Last = Annotated[int | None, typer.Option("--last", min=1, metavar="N", help="The Nth newest session.")]
-Since = Annotated[
-    str | None, typer.Option("--since", metavar="WHEN", help="2026-11-30, 7d, 24h, 2w or a time.")
-]
-Until = Annotated[
-    str | None, typer.Option("--until", metavar="WHEN", help="As --since; a date's day included.")
-]
+Last = Annotated[int | None, typer.Option("--last", min=1, max=LARGEST, metavar="N", help="The Nth newest session.")]
+Since = Annotated[str | None, typer.Option("--since", metavar="WHEN", help="2026-11-30, 7d, 24h, 2w or a time.")]
+Until = Annotated[str | None, typer.Option("--until", metavar="WHEN", help="As --since; a date's day included.")]
 UntilMessage = Annotated[
-    int | None, typer.Option("--until", min=1, metavar="N", help="Messages 1 to N only.")
+    int | None, typer.Option("--until", min=1, max=LARGEST, metavar="N", help="Messages 1 to N only.")
 ]
 Limit = Annotated[
-    int | None, typer.Option("--limit", min=1, metavar="N", help="Rows to show; all if not given.")
+    int | None, typer.Option("--limit", min=1, max=LARGEST, metavar="N", help="Rows to show; all if not given.")
 ]
 RowFormat = Annotated[Format, typer.Option("--format", help="How to print the rows.")]

@@ -1,5 +1,6 @@
-"""What commands have in common: a store that is up to date, and rows in the form asked for."""
+"""What commands have in common: a store that is up to date, and results in the form asked for."""
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from sqlite3 import Connection
@@ -7,6 +8,7 @@ from sqlite3 import Connection
 from crusts_index.cli.options import Format
 from crusts_index.index.refresh import open_refreshed
 from crusts_index.render import console, csvout, jsonout, table
+from crusts_index.render.page import Page
 from crusts_index.store.settings import Settings
 
 
@@ -20,10 +22,15 @@ def opened(settings: Settings) -> Iterator[Connection]:
         store.close()
 
 
+def nothing(settings: Settings, otherwise: str) -> str:
+    """What to say where a report has no rows: that no project matches, or `otherwise`."""
+    if settings.project:
+        return f"Nothing of a project whose path has {settings.project!r}: `crusts usage --by project` names them."
+    return otherwise
+
+
 def document(value: Mapping[str, object]) -> None:
     """One JSON object: indented for a person at a terminal, compact in a pipe."""
-    import sys
-
     console.put(jsonout.encode(value, indent=console.is_terminal(sys.stdout)))
 
 
@@ -33,6 +40,11 @@ def rows(columns: Sequence[str], values: Sequence[Sequence[object]], form: Forma
         console.put(csvout.encode(columns, values))
     else:
         console.put(table.table(columns, values, console.table_width()))
+
+
+def page(settings: Settings) -> Page:
+    """An empty page as wide and as coloured as stdout is."""
+    return Page(console.table_width(), colour=console.use_colour(sys.stdout, no_color=settings.no_color))
 
 
 def form_of(settings: Settings, form: Format) -> Format:

@@ -15,7 +15,7 @@ Statement = Annotated[
     str | None, typer.Argument(metavar="[SQL]", help="One statement that reads; - or none: from stdin.")
 ]
 Seconds = Annotated[float, typer.Option("--seconds", min=0.001, metavar="N", help="Longest time it may take.")]
-Rows = Annotated[int, typer.Option("--limit", min=1, metavar="N", help="Most rows to show.")]
+Rows = Annotated[int, typer.Option("--limit", min=1, max=options.LARGEST, metavar="N", help="Most rows to show.")]
 Report = Annotated[str | None, typer.Option("--report", metavar="NAME", help="Print the SQL of a report.")]
 Schema = Annotated[bool, typer.Option("--schema", help="Say what the tables and views hold.")]
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import enum
 import os
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from crusts_index.cli import options, show
-from crusts_index.cli.session import Store
+from crusts_index.cli.session import opened
 from crusts_index.errors import CrustsError, WrongUsage
 from crusts_index.insight.trend import trend_of
 from crusts_index.render import console
 from crusts_index.render import trend as page_of
-from crusts_index.render.analysis import Page
+from crusts_index.render.page import Page
 from crusts_index.store import query, when
 from crusts_index.store.settings import Settings
 
@@ -31,7 +30,9 @@ class By(enum.StrEnum):
 
 
 Rows = Annotated[By, typer.Option("--by", help="What a row stands for.")]
-Limit = Annotated[int, typer.Option("--limit", min=1, metavar="N", help="The last N sessions or weeks.")]
+Limit = Annotated[
+    int, typer.Option("--limit", min=1, max=options.LARGEST, metavar="N", help="The last N sessions or weeks.")
+]
 Output = Annotated[Path | None, typer.Option("--output", metavar="FILE", help="File for the CSV.")]
 
 
@@ -51,7 +52,7 @@ def trend(
     form = show.form_of(settings, format) if format is not options.Format.CSV else format
     if output is not None and form is not options.Format.CSV:
         raise WrongUsage("--output goes with --format csv")
-    page = Page(console.table_width(), colour=console.use_colour(sys.stdout, no_color=settings.no_color))
+    page = show.page(settings)
     if by is By.WEEK:
         _weeks(settings, limit, form, output, page)
     else:
@@ -59,8 +60,8 @@ def trend(
 
 
 def _sessions(settings: Settings, limit: int, form: options.Format, output: Path | None, page: Page) -> None:
-    with show.opened(settings) as connection:
-        fetch = Store(connection, settings).fetch
+    with opened(settings) as store:
+        fetch = store.fetch
         found = trend_of(fetch, settings.config, os.environ, when.now_ms(), project=settings.project, limit=limit)
     if form is options.Format.CSV:
         _csv(page_of.trend_csv(found), output)
@@ -72,8 +73,8 @@ def _sessions(settings: Settings, limit: int, form: options.Format, output: Path
 
 
 def _weeks(settings: Settings, limit: int, form: options.Format, output: Path | None, page: Page) -> None:
-    with show.opened(settings) as connection:
-        rows = query.dicts(query.run(connection, "trend_weeks", project=settings.project, limit=limit))
+    with show.opened(settings) as store:
+        rows = query.dicts(query.run(store, "trend_weeks", project=settings.project, limit=limit))
     if form is options.Format.CSV:
         _csv(page_of.weeks_csv(rows), output)
     elif form is options.Format.JSON:

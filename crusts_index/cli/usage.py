@@ -66,6 +66,8 @@ def usage(
         show.document({"rows": shown, "total": {name: total[name] for name in total if name != by.value}})
     elif form is options.Format.CSV:
         show.rows(list(total), [list(row.values()) for row in shown], form)
+    elif not rows:
+        console.put(show.nothing(settings, "Nothing in this period."))
     else:
         _print(by, shown, total, len(rows))
     if total.get("unpriced_calls"):
@@ -73,9 +75,6 @@ def usage(
 
 
 def _print(by: By, rows: list[dict[str, Any]], total: dict[str, Any], in_all: int) -> None:
-    if not in_all:
-        console.put("Nothing in this period.")
-        return
     names = _WINDOW_COLUMNS if by in _WINDOWS else _TOOL_COLUMNS if by in _TOOLS else _CALL_COLUMNS
     forms = dict.fromkeys(_SHORT, text.tokens)
     values = [

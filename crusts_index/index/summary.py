@@ -51,6 +51,8 @@ class Summary:
 
     def sentence(self) -> str:
         """What the run did, in one line."""
+        if not self.files and not self.gone:
+            return "no transcripts found: name a Claude Code folder with --path, or try `crusts demo DIR`"
         read = f"{self.changed:,} of {self.files:,} transcripts read"
         parts = [f"{read} ({_size(self.bytes_read)}, {self.records:,} records) in {self.seconds:.1f} s"]
         if self.changed:

@@ -19,6 +19,9 @@ SCHEMA_VERSION = 1
 DETAIL = "context.json"
 
 
+MOST_DAYS = 36_500
+
+
 def run(argv: list[str]) -> int:
     """Parse what stands after the command's name and answer. NotQuick for what typer tells better."""
     flags, rest = split_flags(argv)
@@ -36,7 +39,7 @@ def run(argv: list[str]) -> int:
         else:
             raise NotQuick
     days = given.get("--days")
-    if days is not None and not (days.isascii() and days.isdigit() and int(days)):
+    if days is not None and not (days.isascii() and days.isdigit() and 0 < int(days[:9]) <= MOST_DAYS):
         raise NotQuick
     settings = load_settings(flags)
     since = period(int(days) if days else None, given.get("--since"))
