@@ -230,7 +230,9 @@ def test_no_history_is_kept_where_no_text_may_be(folder: ClaudeFolder) -> None:
         ready(screen)
         screen.type("Up")
         screen.wait_for("> search secret")
-        screen.type("C-c", "C-d")
+        screen.type("C-c")
+        screen.wait_for(lambda shown: shown.count("5e551001>") == 3)
+        screen.type("C-d")
         assert 0 == screen.end()
     assert not (folder.home / ".claude-crusts" / "tui_history").exists()
 

@@ -39,8 +39,8 @@ def page(shot: Snapshot, moment: Moment, width: int, height: int, *, colour: boo
         (0, _window(shot, width)),
         (2, _categories(shot, width)),
         (4, _growth(shot, width)),
-        (1, _counts(shot, moment)),
-        (3, _workers(shot)),
+        (1, _counts(shot, moment, width)),
+        (3, _workers(shot, width)),
         (5, _said(shot, width)),
     ]
     shown = [one for one in sections if one[1]]
@@ -73,14 +73,16 @@ def one_line(shot: Snapshot, moment: Moment) -> str:
     return " | ".join(parts)
 
 
-def compaction_line(cut: Cut, time_ms: int) -> str:
-    """What a compaction did, as far as it was logged."""
-    how = f" ({text.clean(cut.trigger)})" if cut.trigger else ""
-    sizes = ""
-    if cut.pre_tokens is not None:
-        after = f" → {cut.post_tokens:,}" if cut.post_tokens is not None else ""
-        sizes = f": {cut.pre_tokens:,}{after} tokens"
-    return f"compacted {clock(cut.time_ms or time_ms)}{how}{sizes}"
+def compaction_line(cut: Cut, time_ms: int, *, is_short: bool = False) -> str:
+    """What a compaction did, as far as it was logged; `is_short` rounds, and leaves out what began it."""
+    said = f"compacted {clock(cut.time_ms or time_ms)}"
+    if cut.trigger and not is_short:
+        said += f" ({text.clean(cut.trigger)})"
+    if cut.pre_tokens is None:
+        return said
+    number = text.tokens if is_short else text.number
+    after = f" → {number(cut.post_tokens)}" if cut.post_tokens is not None else ""
+    return f"{said}: {number(cut.pre_tokens)}{after}" + ("" if is_short else " tokens")
 
 
 def summary(first: Snapshot, last: Snapshot, seconds: float, compactions: int, sessions: int) -> str:
@@ -225,7 +227,7 @@ def _growth(shot: Snapshot, width: int) -> list[list[Segment]]:
     return [line]
 
 
-def _counts(shot: Snapshot, moment: Moment) -> list[list[Segment]]:
+def _counts(shot: Snapshot, moment: Moment, width: int) -> list[list[Segment]]:
     new = f" (+{moment.new_messages:,})" if moment.new_messages > 0 else ""
     said = f"{shot.messages:,} messages{new} · {shot.compactions} {_plural('compaction', shot.compactions)}"
     lines: list[list[Segment]] = [[(said, "")]]
@@ -234,19 +236,20 @@ def _counts(shot: Snapshot, moment: Moment) -> list[list[Segment]]:
         much = f", about {text.tokens(tokens)} tokens" if tokens else ""
         lines.append([(f"waste: {count:,} {_plural('item', count)}{much}", "")])
     if shot.last_compaction:
-        line = compaction_line(shot.last_compaction, moment.time_ms)
+        line = compaction_line(shot.last_compaction, moment.time_ms, is_short=width < _NARROW)
         lines.append([(f"» {line} «", "flash")] if moment.is_flashing else [(line, "yellow")])
     return lines
 
 
-def _workers(shot: Snapshot) -> list[list[Segment]]:
+def _workers(shot: Snapshot, width: int) -> list[list[Segment]]:
     if not shot.workers:
         return []
-    count = len(shot.workers)
+    count, unit = len(shot.workers), "tok" if width < _NARROW else "tokens"
     lines: list[list[Segment]] = [[], [(f"{count} {_plural('subagent', count)} running", "bold")]]
     for one in shot.workers[:_WORKERS_SHOWN]:
         kind = f" {text.clean(one.agent_type)}" if one.agent_type else ""
-        done = f"  {one.calls:,} {_plural('call', one.calls)}, {text.tokens(one.tokens)} tokens" if one.calls else ""
+        much = f"{text.tokens(one.tokens)} {unit}"
+        done = f"  {one.calls:,} {_plural('call', one.calls)}, {much}" if one.calls else ""
         lines.append([(f"  {text.shorten(text.clean(one.agent_id), 12)}{kind}", ""), (done, "dim")])
     if count > _WORKERS_SHOWN:
         lines.append([(f"  and {count - _WORKERS_SHOWN} more", "dim")])
