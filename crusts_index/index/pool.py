@@ -5,8 +5,10 @@ from __future__ import annotations
 import gc
 import marshal
 import multiprocessing
+import os
 import signal
 import sqlite3
+import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
@@ -15,6 +17,9 @@ from threading import Thread
 from typing import Any
 
 from crusts_index.index.read import Outcome, Stretch, Task, read, read_here, reason
+
+_LOOK_SECONDS = 1.0
+"""How often a worker looks whether its parent is still there."""
 
 _TASKS_AHEAD = 2
 """Transcripts a worker is given at a time: it never waits for the next one while this process writes."""
@@ -71,7 +76,7 @@ class _Worker:
     def __init__(self, store: str, keep_text: bool) -> None:
         context = multiprocessing.get_context()
         self._pipe, theirs = context.Pipe()
-        self.process = context.Process(target=_work, args=(theirs, store, keep_text), daemon=True)
+        self.process = context.Process(target=_work, args=(theirs, store, keep_text, os.getpid()), daemon=True)
         self.process.start()
         theirs.close()
         self.tasks: deque[Task] = deque()
@@ -108,14 +113,22 @@ def _end(team: list[_Worker], answers: Queue[tuple[_Worker, bytes]]) -> None:
                 answers.get(timeout=0.01)  # a listener may stand before a full queue
 
 
-def _work(pipe: Any, store: str, keep_text: bool) -> None:
+def _work(pipe: Any, store: str, keep_text: bool, parent: int) -> None:
     """A worker: tasks in, stretches out, and behind each transcript's last one a reason, mostly empty."""
+    Thread(target=_end_with, args=(parent,), daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops us between stretches
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     gc.disable()  # as in `without_collector`
     with suppress(EOFError, BrokenPipeError):
         while (task := pipe.recv()) is not None:
             pipe.send_bytes(marshal.dumps(_read(pipe, task, store, keep_text)))
+
+
+def _end_with(parent: int) -> None:
+    """End this worker when its parent is gone: killed, it leaves no word, and a pipe that siblings hold stays open."""
+    while os.getppid() == parent:
+        time.sleep(_LOOK_SECONDS)
+    os._exit(1)
 
 
 def _read(pipe: Any, task: Task, store: str, keep_text: bool) -> str | dict[str, Any]:

@@ -88,7 +88,10 @@ def read(job: Job, transcript_id: int, store: str, keep_text: bool = True) -> It
         start = job.known.offset if job.known is not None and mode == APPEND else 0
         past = StoredPast(store, transcript_id) if start else None
         try:
-            state = State.load(past.state()) if past is not None else None
+            state = _state_of(past) if past is not None else None
+            if past is not None and state is None:
+                past.close()
+                mode, start, past = DROP, 0, None
             fold = Fold(transcript_id, job.seen.kind, past, state, placed_session(job.seen), keep_text)
             known = job.known
             basis = (known.offset, known.size, known.mtime_ns) if known is not None else (0, -1, 0)
@@ -172,6 +175,14 @@ class _Reader:
             self._fold.add(offset + found.start, found.length, found.record, part)
         for problem in decoded.problems:
             self._fold.problem(offset + problem.start, problem.length, problem.reason)
+
+
+def _state_of(past: StoredPast) -> State | None:
+    """The state that an earlier run left; None where it is damaged or of another form: then all is read anew."""
+    try:
+        return State.load(past.state())
+    except msgspec.MsgspecError:
+        return None
 
 
 def _mode(job: Job, file: BinaryIO, about: os.stat_result) -> str:

@@ -1,0 +1,70 @@
+"""Going on where an earlier run stopped: from a state that is no longer readable, and after the run was killed."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.bench.corpus import make_corpus
+from tests.builders import SESSION, ClaudeFolder
+
+DEADLINE_SECONDS = 60
+
+
+@pytest.mark.parametrize("state", ["{}", "not json", "", "[1,2,3]", '["x"]'])
+def test_a_state_that_cannot_be_read_costs_one_reading(tmp_path: Path, state: str) -> None:
+    """Its transcript is read anew from the beginning, and nothing is lost or doubled."""
+    folder = ClaudeFolder(tmp_path)
+    t = folder.main()
+    t.prompt("hello")
+    t.response("hi", context=1_000, output=7)
+    t.write()
+    folder.crusts("index")
+    store = sqlite3.connect(Path(folder.env()["CRUSTS_HOME"]) / "index.db")
+    store.execute("update fold_states set state = ?", (state,))
+    store.commit()
+    store.close()
+    t.prompt("more")
+    t.response("yes", context=2_000, output=8)
+    t.write()
+    again = folder.crusts("index")
+    assert 0 == again.code, again.err
+    assert "Traceback" not in again.err
+    total = folder.crusts("usage", "--json").json()["total"]
+    assert (2, 15) == (total["calls"], total["output"])
+    (listed,) = folder.crusts("list", "--json").json()["sessions"]
+    assert (SESSION, 4) == (listed["session"], listed["messages"])
+
+
+def test_workers_end_with_the_run_that_started_them(tmp_path: Path) -> None:
+    """After kill -9 of an index with workers none of them is left."""
+    make_corpus(tmp_path / "claude", 60)
+    environ = dict(os.environ, CLAUDE_CONFIG_DIR=str(tmp_path / "claude"), CRUSTS_HOME=str(tmp_path / "crusts"))
+    run = subprocess.Popen([sys.executable, "-m", "crusts_index", "index", "--jobs", "2", "--json"], env=environ)
+    workers = _until(lambda: _children(run.pid))
+    assert workers
+    os.kill(run.pid, signal.SIGKILL)
+    run.wait()
+    assert _until(lambda: not [pid for pid in workers if _is_alive(pid)])
+
+
+def _until(happens) -> object:  # type: ignore[no-untyped-def]
+    end = time.monotonic() + DEADLINE_SECONDS
+    while not (found := happens()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return found
+
+
+def _children(parent: int) -> list[int]:
+    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(parent)], capture_output=True, text=True, check=False)
+    return [int(pid) for pid in found.stdout.split()]
+
+
+def _is_alive(pid: int) -> bool:
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
+    return bool(state.strip()) and not state.strip().startswith("Z")
