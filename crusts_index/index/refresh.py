@@ -27,6 +27,10 @@ REPORT_SECONDS = 2.0
 """The longest that a report waits for the index (design: reports answer from what is there)."""
 
 
+TURN_SECONDS = 300.0
+"""The longest that an index waits for its turn: runs write by turns, each of them short, however many there are."""
+
+
 def roots_of(settings: Settings) -> list[Root]:
     """The roots of this run. Raises CrustsError for one that was named and is not there (D3)."""
     return find_roots(settings.roots if settings.roots_named else (), os.environ)
@@ -40,8 +44,7 @@ def keeps_text(settings: Settings) -> bool:
 def open_writer(settings: Settings, timeout: float | None = None) -> sqlite3.Connection:
     """The store, made or upgraded first where that is needed, open for writing; `timeout` seconds for each lock."""
     if timeout is None:
-        ensure(settings.db)
-        return open_store(settings.db, write=True)
+        timeout = TURN_SECONDS
     ensure(settings.db, timeout=timeout)
     return open_store(settings.db, write=True, timeout=timeout)
 

@@ -160,7 +160,7 @@ def _explanation(error: sqlite3.Error, path: str) -> str | None:
     if os.path.isdir(path):
         return f"{path} is a folder: name a file with --db"
     if kind in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return f"the store at {path} is locked by another program: try again when it is done"
+        return f"the store at {path} is locked by another program or another run of crusts: try again when it is done"
     if kind == sqlite3.SQLITE_FULL:
         return f"no space left for the store at {path}: free some and run it again; nothing is lost"
     if kind == sqlite3.SQLITE_NOTADB:
