@@ -49,8 +49,8 @@ def open_store(path: "StorePath", *, write: bool = False, timeout: float = TIMEO
             keep_private(path)
         store = _connect(path, "mode=rw", timeout) if write else read_only(path, timeout)
         _demand_head(store, path)
-        for pragma in _WRITING if write else ():  # only now: it would lay an empty file over
-            store.execute(pragma)
+        if write:
+            _prepare_writing(store, timeout)  # only now: it would lay an empty file over
     except BaseException as error:
         if store is not None:
             store.close()
@@ -58,6 +58,22 @@ def open_store(path: "StorePath", *, write: bool = False, timeout: float = TIMEO
             raise explain(error, path) from error
         raise
     return store
+
+
+def _prepare_writing(store: sqlite3.Connection, timeout: float) -> None:
+    """Set how the store is written. Turning a new one to WAL asks for no busy timeout, so the waiting is done here."""
+    from time import monotonic, sleep
+
+    end = monotonic() + timeout
+    for pragma in _WRITING:
+        while True:
+            try:
+                store.execute(pragma)
+                break
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or monotonic() > end:
+                    raise
+                sleep(0.02)
 
 
 def _demand_head(store: sqlite3.Connection, path: str) -> None:
@@ -166,9 +182,7 @@ def _explanation(error: sqlite3.Error, path: str) -> str | None:
     if kind == sqlite3.SQLITE_NOTADB:
         return f"{path} is not an SQLite file: name another with --db, or move it away"
     if kind == sqlite3.SQLITE_CORRUPT:
-        return (
-            f"the store at {path} is damaged: try sqlite3's .recover, or move it away and run `crusts index`"
-        )
+        return f"the store at {path} is damaged: try sqlite3's .recover, or move it away and run `crusts index`"
     if kind in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
         return f"the store at {path} cannot be written: make it and {folder} writable, or use another --db"
     if kind == sqlite3.SQLITE_CANTOPEN:
@@ -208,8 +222,21 @@ def read_only(path: str, timeout: float) -> sqlite3.Connection:
         return _connect(path, "mode=ro&immutable=1", timeout)
 
 
+def roll_back_killed(path: str, timeout: float) -> bool:
+    """Take back what a writer that was killed left half-written; True if there was anything. Raises sqlite3.Error."""
+    if not _is_there(f"{path}-journal"):
+        return False
+    _connect(path, "mode=rw", timeout).close()  # whoever may write and reads first takes it back
+    return True
+
+
 def _has_log(path: str) -> bool:
+    """Whether the file alone does not say it all: newer pages, or the old selves of half-written ones, lie beside it."""
+    return _is_there(f"{path}-wal") or _is_there(f"{path}-journal")
+
+
+def _is_there(path: str) -> bool:
     try:
-        return os.path.getsize(f"{path}-wal") > 0
+        return os.path.getsize(path) > 0
     except OSError:
         return False

@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager, suppress
 
 from crusts_index.errors import CrustsError
 from crusts_index.resources import resource_path
-from crusts_index.store.open import HEAD, explain, keep_private, read_only, stored_revision
+from crusts_index.store.open import HEAD, explain, keep_private, read_only, roll_back_killed, stored_revision
 from crusts_index.store.query import view_scripts
 
 TYPE_CHECKING = False
@@ -53,9 +53,7 @@ def ensure(path: "StorePath", *, timeout: float = TIMEOUT) -> bool:
         _make_file(path)
         return _bring_up(path, timeout)
     except OSError as error:
-        raise CrustsError(
-            f"the store at {path} cannot be made: {error.strerror}; name another with --db"
-        ) from error
+        raise CrustsError(f"the store at {path} cannot be made: {error.strerror}; name another with --db") from error
     except sqlite3.Error as error:
         raise explain(error, path) from error
 
@@ -97,12 +95,21 @@ def _state(path: str) -> tuple[str | None, str | None]:
             return None, None
         if size < _SMALLEST:
             raise CrustsError(f"{path} is not an SQLite file: name another with --db, or move it away")
-        with closing(read_only(path, TIMEOUT)) as store:
+        with closing(_read_sound(path)) as store:
             return _read_state(store, path)
     except FileNotFoundError:
         return None, None
     except sqlite3.Error as error:
         raise explain(error, path) from error
+
+
+def _read_sound(path: str) -> sqlite3.Connection:
+    try:
+        return read_only(path, TIMEOUT)
+    except sqlite3.OperationalError:
+        if not roll_back_killed(path, TIMEOUT):
+            raise
+        return read_only(path, TIMEOUT)
 
 
 def _read_state(store: sqlite3.Connection, path: str) -> tuple[str | None, str | None]:
