@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import textwrap
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,6 @@ from crusts_index.cli.suggest import suggestions
 from crusts_index.errors import CrustsError
 from crusts_index.index.refresh import keeps_text
 from crusts_index.render import console
-from crusts_index.render.analysis import wrap
 from crusts_index.store.settings import Flags, Settings
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _talk(settings: Settings, flags: Flags, session: str | None, last: int | Non
     shell = Shell(settings, flags, ask=lambda question: _answer(question))
     _begin(shell, session, last)
     prompt.completer = _completer(shell)
-    console.put("\n".join(wrap("`help` lists the commands, Tab completes, Ctrl-D leaves.", console.table_width())))
+    console.put(textwrap.fill("`help` lists the commands, Tab completes, Ctrl-D leaves.", console.table_width() or 80))
     while not shell.is_over:
         sys.stdout.flush()
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import textwrap
 import time
 from typing import Annotated
 
@@ -16,7 +17,6 @@ from crusts_index.cli.watched import Watched, find_session
 from crusts_index.index.follow import MISSING, SWITCHED, WRITTEN, News
 from crusts_index.insight.snapshot import Snapshot
 from crusts_index.render import console, dashboard, jsonout, text
-from crusts_index.render.analysis import wrap
 from crusts_index.render.screen import Screen
 from crusts_index.store import when
 from crusts_index.store.settings import Settings
@@ -200,4 +200,5 @@ class Watch:
         if self._settings.json:
             console.note(line)
         else:
-            console.put("\n".join(wrap(line, console.table_width(), 2)))
+            width = console.table_width()
+            console.put(textwrap.fill(line, width, subsequent_indent="  ") if width else line)
