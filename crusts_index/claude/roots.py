@@ -69,6 +69,11 @@ def config_dir(environ: "Mapping[str, str]") -> str:
     return next((path for path in defaults if os.path.isdir(path)), defaults[0])
 
 
+def user_settings(environ: "Mapping[str, str]") -> str:
+    """The user's own settings.json of Claude Code; it need not exist."""
+    return os.path.join(config_dir(environ), "settings.json")
+
+
 def home_dir(environ: "Mapping[str, str]") -> str:
     """The user's home folder."""
     return environ.get("HOME") or os.path.expanduser("~")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import typer
 
 from crusts_index.cli import options, show
 from crusts_index.cli.calibrated import COLUMNS, cells, compare_last, comparison_json
-from crusts_index.cli.session import Store
+from crusts_index.cli.session import opened
 from crusts_index.insight.buckets import buckets_of, lifetime_of
 from crusts_index.insight.model_history import model_history
 from crusts_index.insight.toolset import toolset_of
@@ -30,8 +29,7 @@ def analyze(
     size, as long as the estimates are within 0.7 to 1.4 of it. --verbose says where each number comes from.
     """
     settings = options.settings(context)
-    with show.opened(settings) as connection:
-        store = Store(connection, settings)
+    with opened(settings) as store:
         facts = store.load(store.choose(session, last), until)
         window = store.window(facts)
         current, lifetime = buckets_of(facts, window), lifetime_of(facts, window)
@@ -54,7 +52,7 @@ def analyze(
         }
         show.document(document)
         return
-    page = analysis.Page(console.table_width(), colour=console.use_colour(sys.stdout, no_color=settings.no_color))
+    page = show.page(settings)
     analysis.analysis_text(page, facts, window, current, lifetime, toolset, history)
     analysis.findings(page, waste, advice)
     if calibration:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from crusts_index.claude.additions import append_text, deny_reads
 from crusts_index.claude.settings import Edit
+from crusts_index.cli.installed import backup_folder
 from crusts_index.errors import CrustsError
 from crusts_index.insight.optimize import HEADING, Fix
 from crusts_index.render import clipboard, console, text
@@ -28,11 +28,6 @@ class Outcome(NamedTuple):
         """The shape that other programs rely on; what is unknown is left out."""
         known = {"target": self.target, "backup": self.backup, "message": self.message}
         return {"fixId": self.fix_id, "status": self.status, **{k: v for k, v in known.items() if v is not None}}
-
-
-def backup_folder(settings: Settings) -> str:
-    """Where copies of changed files are kept."""
-    return os.environ.get("CRUSTS_BACKUP_DIR_OVERRIDE") or os.path.join(settings.home, "backups")
 
 
 def apply_fixes(fixes: Sequence[Fix], settings: Settings, *, ask: bool) -> list[Outcome]:

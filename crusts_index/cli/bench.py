@@ -13,10 +13,10 @@ import typer
 from crusts_index.claude.files import write_atomically
 from crusts_index.cli import options, show
 from crusts_index.cli.compactions import result_of, snapshot, summary_of
-from crusts_index.cli.session import Store
+from crusts_index.cli.session import opened
 from crusts_index.errors import CrustsError
 from crusts_index.index.refresh import index_named, keeps_text
-from crusts_index.index.run import Options
+from crusts_index.index.summary import Options
 from crusts_index.insight.survivors import compare_results, delta_of
 from crusts_index.render import clipboard, console, jsonout, table
 from crusts_index.store.settings import Settings
@@ -69,8 +69,7 @@ def reextract(
     settings = options.settings(context)
     document = _read(result)
     prior = document.get("summaryFileRefs") or []
-    with show.opened(settings) as connection:
-        store = Store(connection, settings)
+    with opened(settings) as store:
         facts = store.load(store.choose(str(document.get("sessionId"))))
         number = document.get("compaction")
         if not facts.all_compactions:
@@ -118,8 +117,7 @@ def compare(
 
 
 def _wait(settings: Settings, named: str | None, focus: str | None, timeout: float) -> dict[str, Any]:
-    with show.opened(settings) as connection:
-        store = Store(connection, settings)
+    with opened(settings) as store:
         session_id = store.choose(named)
         facts = store.load(session_id)
         before = snapshot(store, facts)
@@ -145,8 +143,7 @@ def _wait(settings: Settings, named: str | None, focus: str | None, timeout: flo
 
 
 def _after(settings: Settings, session_id: str, before: dict[str, Any]) -> dict[str, Any]:
-    with show.opened(settings) as connection:
-        store = Store(connection, settings)
+    with opened(settings) as store:
         facts = store.load(session_id)
         after = snapshot(store, facts)
         return {
@@ -161,8 +158,8 @@ def _after(settings: Settings, session_id: str, before: dict[str, Any]) -> dict[
 def _compactions(settings: Settings, session_id: str, path: str) -> int:
     """Compactions of the session, with what is new in its transcript taken in."""
     index_named(settings, [path], Options(jobs=1, keep_text=keeps_text(settings), kind="bench"))
-    with show.opened(settings) as connection:
-        return len(Store(connection, settings).load(session_id).all_compactions)
+    with opened(settings) as store:
+        return len(store.load(session_id).all_compactions)
 
 
 def _waited(started: float) -> dict[str, Any]:
@@ -171,8 +168,7 @@ def _waited(started: float) -> dict[str, Any]:
 
 def _past(settings: Settings, named: str | None, output: pathlib.Path | None) -> None:
     results: list[dict[str, Any]] = []
-    with show.opened(settings) as connection:
-        store = Store(connection, settings)
+    with opened(settings) as store:
         rows = store.fetch("bench", project=settings.project, session=store.choose(named) if named else None)
         for (session_id,) in rows:
             facts = store.load(session_id)

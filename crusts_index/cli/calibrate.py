@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import closing
 from typing import Annotated, Any, TextIO
 
 import typer
@@ -11,7 +12,7 @@ import typer
 from crusts_index.claude.context_report import parse_context
 from crusts_index.cli import options, show
 from crusts_index.cli.calibrated import COLUMNS, cells, compare, compare_last, comparison_json
-from crusts_index.cli.session import Store
+from crusts_index.cli.session import Store, opened
 from crusts_index.errors import CrustsError
 from crusts_index.index.refresh import open_writer
 from crusts_index.insight.accuracy import accuracy_of
@@ -48,13 +49,12 @@ def calibrate(
     pasted = parse_context(_pasted(sys.stdin))
     if pasted is None:
         raise CrustsError("that is no /context output: paste all that /context printed, its heading included")
-    with show.opened(settings) as connection:
-        told = _session(Store(connection, settings), session)
+    with opened(settings) as store:
+        told = _session(store, session)
     rows = [(row.label, row.tokens, row.deferred) for row in pasted.rows]
-    store = open_writer(settings)
-    try:
+    with closing(open_writer(settings)) as writer:
         keep_pasted(
-            store,
+            writer,
             session=told,
             time_ms=when.now_ms(),
             model=pasted.model,
@@ -62,12 +62,10 @@ def calibrate(
             window=pasted.window_tokens,
             rows=rows,
         )
-    finally:
-        store.close()
     found: list[Comparison] = []
     if told is not None:
-        with show.opened(settings) as connection:
-            found = compare_last(Store(connection, settings), told)
+        with opened(settings) as store:
+            found = compare_last(store, told)
     if settings.json:
         show.document({"session": told, "used": pasted.used_tokens, "window": pasted.window_tokens, **_json(found)})
         return
@@ -81,8 +79,7 @@ def calibrate(
 
 def _show_all(settings: Settings) -> None:
     samples: list[tuple[str, str, int, int]] = []
-    with show.opened(settings) as connection:
-        store = Store(connection, settings)
+    with opened(settings) as store:
         outputs = store.fetch("calibrations")
         for id_, session_id, time_ms, model, version, used, window, rows in outputs:
             if session_id is None:

@@ -6,9 +6,9 @@ from typing import Any
 
 from crusts_index import __version__
 from crusts_index.claude import slash_command
-from crusts_index.claude.roots import config_dir
+from crusts_index.claude.roots import config_dir, user_settings
 from crusts_index.claude.settings import read_settings
-from crusts_index.cli import hooks, statusline
+from crusts_index.cli import hooks, installed, statusline
 from crusts_index.cli.check import FAIL, PASS, WARN, Verdict
 from crusts_index.index.refresh import roots_of
 from crusts_index.store.settings import Settings
@@ -32,15 +32,10 @@ def checks(settings: Settings) -> Iterator[tuple[str, Callable[[], Verdict]]]:
 
 def kept_days() -> float:
     """Days after which Claude Code deletes a transcript that is not written to."""
-    found = read_settings(settings_path()).get("cleanupPeriodDays")
+    found = read_settings(user_settings(os.environ)).get("cleanupPeriodDays")
     if isinstance(found, int | float) and not isinstance(found, bool) and found >= 0:
         return float(found)
     return KEPT_DAYS
-
-
-def settings_path() -> str:
-    """The user's settings of Claude Code."""
-    return os.path.join(config_dir(os.environ), "settings.json")
 
 
 def _install() -> Verdict:
@@ -51,7 +46,7 @@ def _install() -> Verdict:
 
 
 def _settings() -> Verdict:
-    path = settings_path()
+    path = user_settings(os.environ)
     if not os.path.exists(path):
         return WARN, f"{path} is not there; hooks and status line make it"
     found = read_settings(path)
@@ -71,7 +66,7 @@ def _roots(settings: Settings) -> Verdict:
 
 
 def _hooks(settings: Settings) -> Verdict:
-    if not os.path.exists(settings_path()):
+    if not os.path.exists(user_settings(os.environ)):
         return WARN, "no settings to look into; `crusts hooks enable` keeps the store up to date"
     found: dict[str, Any] = hooks.state(settings)
     detail = " ".join(found["messages"])
@@ -82,12 +77,12 @@ def _hooks(settings: Settings) -> Verdict:
 
 
 def _auto_inject(settings: Settings) -> Verdict:
-    found: dict[str, Any] = hooks.inject_state(settings, read_settings(settings_path()))
+    found: dict[str, Any] = hooks.inject_state(settings, read_settings(user_settings(os.environ)))
     return (WARN if found["enabled"] != found["installed"] else PASS), found["message"]
 
 
 def _status_line(settings: Settings) -> Verdict:
-    if not os.path.exists(settings_path()):
+    if not os.path.exists(user_settings(os.environ)):
         return WARN, "no settings to look into; `crusts statusline install` shows the window at a glance"
     found: dict[str, Any] = statusline.state(settings)
     return (WARN if found["dropped"] or found["state"] == "other" else PASS), found["message"]
@@ -103,9 +98,7 @@ def _slash_command() -> Verdict:
 
 
 def _backups(settings: Settings) -> Verdict:
-    folder = os.path.join(settings.home, "backups")
-    folder = os.environ.get("CRUSTS_BACKUP_DIR_OVERRIDE") or folder
-    place = folder
+    place = folder = installed.backup_folder(settings)
     while not os.path.exists(place) and os.path.dirname(place) != place:
         place = os.path.dirname(place)
     if not os.path.isdir(place):

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
 from crusts_index.cli import options, show
-from crusts_index.cli.session import Store
+from crusts_index.cli.session import opened
 from crusts_index.insight.comparison import compare as compare_sides
 from crusts_index.insight.comparison import side_of
 from crusts_index.insight.thresholds import thresholds_of
 from crusts_index.render import comparison, console
-from crusts_index.render.analysis import Page
 
 First = Annotated[str, typer.Argument(metavar="A", help="Start of a session's id.")]
 Second = Annotated[str, typer.Argument(metavar="B", help="Start of another's.")]
@@ -28,8 +26,7 @@ def compare(context: typer.Context, a: First, b: Second) -> None:
     settings = options.settings(context)
     thresholds = thresholds_of(settings.config)
     sides = []
-    with show.opened(settings) as connection:
-        store = Store(connection, settings)
+    with opened(settings) as store:
         for session in [store.choose(a), store.choose(b)]:
             facts = store.load(session)
             sides.append(side_of(store.fetch, facts, store.window(facts), thresholds))
@@ -37,6 +34,6 @@ def compare(context: typer.Context, a: First, b: Second) -> None:
     if settings.json:
         show.document(comparison.comparison_json(found))
         return
-    page = Page(console.table_width(), colour=console.use_colour(sys.stdout, no_color=settings.no_color))
+    page = show.page(settings)
     comparison.comparison_text(page, found)
     console.put(page.text())

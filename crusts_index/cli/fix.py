@@ -8,7 +8,7 @@ import typer
 
 from crusts_index.cli import options, show
 from crusts_index.cli.judged import judge
-from crusts_index.cli.session import Store
+from crusts_index.cli.session import opened
 from crusts_index.insight.fixes import fix_blocks
 from crusts_index.render import console, text
 
@@ -25,8 +25,7 @@ def fix(
     its focus names the worst findings of `crusts waste` by the numbers of their messages, as everywhere.
     """
     settings = options.settings(context)
-    with show.opened(settings) as connection:
-        store = Store(connection, settings)
+    with opened(settings) as store:
         found = judge(store, settings, store.choose(session, last), until)
     blocks = fix_blocks(found.facts, found.window, found.waste, found.thresholds)
     if settings.json:

@@ -8,6 +8,7 @@ import typer
 from crusts_index.claude import roots, slash_command
 from crusts_index.claude.files import FileChanged
 from crusts_index.cli import options, show
+from crusts_index.cli.installed import backup_folder
 from crusts_index.errors import CrustsError
 from crusts_index.render import console
 from crusts_index.store.settings import Settings
@@ -25,10 +26,9 @@ def install_command(context: typer.Context, project: Project = False, remove: Re
     """
     settings = options.settings(context)
     folder = os.path.join(os.getcwd(), ".claude") if project else _config_dir(settings)
-    backups = os.path.join(settings.home, "backups")
     act = slash_command.uninstall if remove else slash_command.install
     try:
-        done = act(folder, backups)
+        done = act(folder, backup_folder(settings))
     except FileChanged as error:
         raise CrustsError(f"{error}: something else has just written to it; run this again") from error
     if settings.json:

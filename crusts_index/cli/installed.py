@@ -6,21 +6,30 @@ import errno
 import json
 import os
 import time
+from collections.abc import Callable
 from typing import Any
 
 from crusts_index.claude.files import read_contents, write_atomically
+from crusts_index.claude.roots import user_settings
+from crusts_index.claude.settings import Edit, edit_settings
 from crusts_index.cli import show
 from crusts_index.errors import CrustsError
+from crusts_index.render import console
 from crusts_index.store.config import write_config
 from crusts_index.store.settings import Settings
 
 
+def backup_folder(settings: Settings) -> str:
+    """Where copies of files of the user's are kept; it need not exist."""
+    return os.environ.get("CRUSTS_BACKUP_DIR_OVERRIDE") or os.path.join(settings.home, "backups")
+
+
 def backups(settings: Settings) -> str:
-    """The folder for copies of files of the user's that we change.
+    """The same folder, made if need be.
 
     Raises CrustsError if nothing can be written there: then nothing must be changed either.
     """
-    folder = os.path.join(settings.home, "backups")
+    folder = backup_folder(settings)
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         for place in (settings.home, folder):
@@ -31,6 +40,19 @@ def backups(settings: Settings) -> str:
             f"{folder}: cannot be written ({error.strerror}); set CRUSTS_HOME to another folder"
         ) from error
     return folder
+
+
+def edit_user_settings(settings: Settings, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Edit:
+    """Change the user's settings of Claude Code, with a copy kept. Raises CrustsError."""
+    return edit_settings(user_settings(os.environ), change, backups(settings))
+
+
+def say_edit(done: Edit, watch: str | None = None) -> None:
+    """Say which file was changed and where it is kept as it was; and by which command to see that it stays so."""
+    if done.backup:
+        console.note(f"changed {done.path}; the file as it was is {done.backup}")
+    if done.changed and watch is not None:
+        console.note(f"a Claude Code that is running may write its settings back: `{watch}` tells")
 
 
 def note_hooks(settings: Settings, events: list[str]) -> None:

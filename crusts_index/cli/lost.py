@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
 from crusts_index.cli import options, show
-from crusts_index.cli.session import Store
+from crusts_index.cli.session import opened
 from crusts_index.errors import WrongUsage
 from crusts_index.insight.compaction_cost import costs_of, total_of, totals_by_trigger, totals_by_week
 from crusts_index.insight.losses import losses_of, prices_of
-from crusts_index.render import console, losses
-from crusts_index.render.analysis import Page
+from crusts_index.render import console, losses, losses_json
+from crusts_index.render.page import Page
 from crusts_index.store.settings import Settings
 
 _SHOWN = 8
@@ -44,7 +43,7 @@ def lost(
     if not all_ and period != (None, None):
         raise WrongUsage("--since and --until go with --all")
     shown = limit or _SHOWN
-    page = Page(console.table_width(), colour=console.use_colour(sys.stdout, no_color=settings.no_color))
+    page = show.page(settings)
     if all_:
         _all(settings, period, page, shown)
     else:
@@ -52,25 +51,23 @@ def lost(
 
 
 def _one(settings: Settings, session: str | None, last: int | None, page: Page, shown: int) -> None:
-    with show.opened(settings) as connection:
-        store = Store(connection, settings)
+    with opened(settings) as store:
         chosen = store.choose(session, last)
         facts = store.load(chosen)
         events = losses_of(facts, prices_of(store.fetch, facts), lambda end: store.load(chosen, end))
     if settings.json:
-        show.document(losses.losses_json(facts, events))
+        show.document(losses_json.losses_json(facts, events))
     else:
         losses.losses_text(page, facts, events, shown, verbose=settings.verbose)
         console.put(page.text())
 
 
 def _all(settings: Settings, period: tuple[int | None, int | None], page: Page, shown: int) -> None:
-    with show.opened(settings) as connection:
-        store = Store(connection, settings)
+    with opened(settings) as store:
         costs = costs_of(store.fetch, store.load, since=period[0], until=period[1], project=settings.project)
     total, triggers, weeks = total_of(costs), totals_by_trigger(costs), totals_by_week(costs)
     if settings.json:
-        show.document(losses.costs_json(costs, total, triggers, weeks))
+        show.document(losses_json.costs_json(costs, total, triggers, weeks))
     else:
         losses.costs_text(page, costs, total, triggers, weeks, shown)
         console.put(page.text())

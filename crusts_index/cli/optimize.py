@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import Annotated
 
 import typer
 
 from crusts_index.claude.additions import denied_reads, read_text
-from crusts_index.claude.roots import find_roots
 from crusts_index.claude.surroundings import snapshot
 from crusts_index.cli import options, show
 from crusts_index.cli.apply import Outcome, apply_fixes
 from crusts_index.cli.judged import judge
-from crusts_index.cli.session import Store
+from crusts_index.cli.session import opened
 from crusts_index.errors import CrustsError, WrongUsage
+from crusts_index.index.refresh import roots_of
 from crusts_index.insight.facts import Facts
 from crusts_index.insight.optimize import KINDS, MIN_SAVINGS, Target
 from crusts_index.insight.optimize import optimize as find_fixes
-from crusts_index.render import analysis, console, findings_json, optimization
+from crusts_index.render import console, findings_json, optimization
 from crusts_index.store.settings import Settings
 
 Apply = Annotated[bool, typer.Option("--apply", help="Write the fixes to the project's files, asking for each.")]
@@ -55,8 +54,7 @@ def optimize(
     kinds = _kinds(filter)
     if settings.json and apply and not yes:
         raise WrongUsage("--apply --json cannot ask: add --yes")
-    with show.opened(settings) as connection:
-        store = Store(connection, settings)
+    with opened(settings) as store:
         found = judge(store, settings, store.choose(session, last))
     facts, window = found.facts, found.window
     target = look_at(_folder(facts, project_path), settings)
@@ -66,8 +64,7 @@ def optimize(
     outcomes: list[Outcome] = []
     share = result.total / window.limit * 100 if window.limit else 0.0
     if not settings.json:
-        colour = console.use_colour(sys.stdout, no_color=settings.no_color)
-        page = analysis.Page(console.table_width(), colour=colour)
+        page = show.page(settings)
         optimization.optimization_text(page, facts, result, share, target.folder)
         console.put(page.text())
     if apply:
@@ -136,7 +133,7 @@ def _folder(facts: Facts, named: str | None) -> str | None:
 
 def _config_dirs(settings: Settings) -> list[str]:
     try:
-        roots = find_roots(settings.roots if settings.roots_named else (), os.environ)
+        roots = roots_of(settings)
     except CrustsError:
         return []
     return [root.config_dir for root in roots if root.config_dir is not None]

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 import typer
 
 from crusts_index.claude.demo import write_demo
-from crusts_index.claude.roots import find_roots
 from crusts_index.cli import app, options
 from crusts_index.index.find import Walk
+from crusts_index.index.refresh import roots_of
 from crusts_index.render import console
 from crusts_index.store.settings import Settings
 
@@ -38,8 +38,7 @@ def overview(context: typer.Context) -> None:
 
 
 def _has_transcripts(settings: Settings) -> bool:
-    roots = find_roots(settings.roots if settings.roots_named else (), os.environ)
-    return any(True for root in roots for _ in Walk(root.projects_dir).transcripts())
+    return any(True for root in roots_of(settings) for _ in Walk(root.projects_dir).transcripts())
 
 
 def _demo(settings: Settings) -> list[str]:

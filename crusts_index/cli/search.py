@@ -11,6 +11,7 @@ import typer
 from crusts_index.cli import options, show
 from crusts_index.cli.session import Store
 from crusts_index.errors import CrustsError
+from crusts_index.index.refresh import keeps_text
 from crusts_index.render import console, jsonout, text
 from crusts_index.store import query
 from crusts_index.store import search as file
@@ -71,7 +72,7 @@ def search(
     with show.opened(settings) as store:
         filters["session"] = Store(store, settings).choose(session) if session else None
         hits, in_all = _find(settings, store, wanted, filters, limit or SHOWN)
-    if settings.config.get("keepText") is False:
+    if not keeps_text(settings):
         console.note('config.json says "keepText": false: only what was kept before that is found')
     if settings.json:
         _print_json(wanted, hits, in_all)

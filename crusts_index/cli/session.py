@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from sqlite3 import Connection
 from typing import Any
 
+from crusts_index.cli import show
 from crusts_index.insight.advice import Advice, advise
 from crusts_index.insight.choose import choose_session
 from crusts_index.insight.facts import Facts
@@ -16,6 +19,13 @@ from crusts_index.insight.waste import WasteItem, find_waste
 from crusts_index.insight.window import Window, window_of
 from crusts_index.store import query, when
 from crusts_index.store.settings import Settings
+
+
+@contextmanager
+def opened(settings: Settings) -> Iterator[Store]:
+    """The store with what is new taken in, closed at the end."""
+    with show.opened(settings) as connection:
+        yield Store(connection, settings)
 
 
 class Store:
@@ -29,7 +39,7 @@ class Store:
         return query.run(self._connection, name, **parameters).rows
 
     def choose(self, session: str | None, last: int | None = None) -> str:
-        """The id of the session that the command line names (cli.md). Raises CrustsError."""
+        """The id of the session that the command line names. Raises CrustsError."""
         settings = self._settings
         folder = None if settings.project else os.getcwd()
         return choose_session(self.fetch, session, last=last, project=settings.project, folder=folder)

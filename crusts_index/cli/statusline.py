@@ -10,8 +10,8 @@ import typer
 
 from crusts_index.claude.commands import crusts_arguments, split_command
 from crusts_index.claude.program import program_command
-from crusts_index.claude.roots import config_dir
-from crusts_index.claude.settings import edit_settings, read_settings
+from crusts_index.claude.roots import user_settings
+from crusts_index.claude.settings import read_settings
 from crusts_index.claude.status_line import (
     remove_status_line,
     set_status_line,
@@ -63,21 +63,20 @@ def install(context: typer.Context, format: Template = None, wrap: Keep = False)
         raise WrongUsage(f"--format: no field {unknown[0]!r}; there are {', '.join(quick.FIELDS)}")
     words = ["statusline", *(["--format", format] if format else [])]
     command = program_command(*words)
-    done = edit_settings(_path(), lambda found: _set(found, command, wrap=wrap), installed.backups(settings))
+    done = installed.edit_user_settings(settings, lambda found: _set(found, command, wrap=wrap))
     installed.note_status_line(settings, is_installed=True, command=command)
     console.put("The status line is installed." if done.changed else "The status line is installed already.")
-    _say_edit(done.path, done.backup)
-    _say_restart(changed=done.changed)
+    installed.say_edit(done, watch="crusts statusline status")
 
 
 @statusline.command()
 def uninstall(context: typer.Context) -> None:
     """Take the status line out of Claude Code's settings; one that it wrapped comes back."""
     settings = options.settings(context)
-    done = edit_settings(_path(), remove_status_line, installed.backups(settings))
+    done = installed.edit_user_settings(settings, remove_status_line)
     installed.note_status_line(settings, is_installed=False, command=None)
     console.put("The status line is removed." if done.changed else "Ours is not in the settings; nothing to remove.")
-    _say_edit(done.path, done.backup)
+    installed.say_edit(done)
 
 
 @statusline.command()
@@ -97,7 +96,7 @@ def status(context: typer.Context) -> None:
 
 def state(settings: Settings) -> dict[str, Any]:
     """What the settings and our own notes say of the status line."""
-    found = read_settings(_path())
+    found = read_settings(user_settings(os.environ))
     whose, noted = status_line_state(found), installed.noted_status_line(settings)
     is_ours = whose in ("ours", "wrapped")
     command = status_line_command(found)
@@ -116,7 +115,7 @@ def state(settings: Settings) -> dict[str, Any]:
         "dropped": noted and not is_ours,
         "command": command,
         "wraps": wrapped_command(command) if is_ours and command else None,
-        "settings": _path(),
+        "settings": user_settings(os.environ),
         "message": message,
     }
 
@@ -129,17 +128,3 @@ def _set(found: dict[str, Any], command: str, *, wrap: bool) -> dict[str, Any]:
         if "--format" in words[:-1]:
             command = f"{command} --format {shlex.quote(words[words.index('--format') + 1])}"
     return set_status_line(found, command, wrap)
-
-
-def _path() -> str:
-    return os.path.join(config_dir(os.environ), "settings.json")
-
-
-def _say_edit(path: str, backup: str | None) -> None:
-    if backup:
-        console.note(f"changed {path}; the file as it was is {backup}")
-
-
-def _say_restart(*, changed: bool) -> None:
-    if changed:
-        console.note("a Claude Code that is running may write its settings back: `crusts statusline status` tells")

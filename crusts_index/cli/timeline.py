@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
 from crusts_index.cli import options, show
-from crusts_index.cli.session import Store
+from crusts_index.cli.session import opened
 from crusts_index.insight.messages import Message, fair_sample, messages_of
 from crusts_index.render import analysis, analysis_json, console
 
@@ -29,8 +28,7 @@ def timeline(
     are shown; --json has them all. A message left by a rewind is marked.
     """
     settings = options.settings(context)
-    with show.opened(settings) as connection:
-        store = Store(connection, settings)
+    with opened(settings) as store:
         facts = store.load(store.choose(session, last), until)
         window = store.window(facts)
         messages = messages_of(facts)
@@ -44,7 +42,7 @@ def timeline(
             }
         )
         return
-    page = analysis.Page(console.table_width(), colour=console.use_colour(sys.stdout, no_color=settings.no_color))
+    page = show.page(settings)
     shown = messages if show_all else fair_sample(messages)
     rows: list[tuple[object, ...]] = []
     for message in shown:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
 from crusts_index.cli import options, show
 from crusts_index.cli.judged import judge
-from crusts_index.cli.session import Store
+from crusts_index.cli.session import opened
 from crusts_index.errors import WrongUsage
 from crusts_index.insight.consumers import consumers_of, files_of
-from crusts_index.render import analysis, console, findings, findings_json, waste_overview
+from crusts_index.render import console, findings, findings_json, waste_overview
 from crusts_index.render.waste_json import advice_json, waste_json
 from crusts_index.store import query
 from crusts_index.store.settings import Settings
@@ -53,8 +52,7 @@ def waste(
         return
     if since is not None:
         raise WrongUsage("--since goes with --all")
-    with show.opened(settings) as connection:
-        store = Store(connection, settings)
+    with opened(settings) as store:
         found = judge(store, settings, store.choose(session, last), _message(until))
     facts, window, items = found.facts, found.window, found.waste[:limit]
     files, consumers = files_of(facts, found.waste), consumers_of(facts, window, found.waste)
@@ -76,7 +74,7 @@ def waste(
             }
         )
         return
-    page = analysis.Page(console.table_width(), colour=console.use_colour(sys.stdout, no_color=settings.no_color))
+    page = show.page(settings)
     findings.waste_text(page, facts, window, items, everything=settings.verbose)
     findings.consumers_text(page, consumers)
     findings.files_text(page, files, facts.session.project)
@@ -95,12 +93,12 @@ def _message(until: str | None) -> int | None:
 
 def _all_sessions(settings: Settings, since: str | None, until: str | None, limit: int | None) -> None:
     period = {"since": options.since(since), "until": options.until(until)}
-    with show.opened(settings) as connection:
+    with show.opened(settings) as store:
         shown = limit if settings.json else limit or _SHOWN
-        rows = query.dicts(query.run(connection, "waste", project=settings.project, limit=shown, **period))
+        rows = query.dicts(query.run(store, "waste", project=settings.project, limit=shown, **period))
     if settings.json:
         show.document(waste_overview.overview_json(rows))
         return
-    page = analysis.Page(console.table_width(), colour=console.use_colour(sys.stdout, no_color=settings.no_color))
+    page = show.page(settings)
     waste_overview.overview_text(page, rows)
     console.put(page.text())

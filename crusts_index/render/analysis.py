@@ -13,7 +13,7 @@ from crusts_index.insight.waste import WasteItem
 from crusts_index.insight.window import Window
 from crusts_index.render import console, text
 from crusts_index.render.analysis_json import compaction_json, duration_seconds
-from crusts_index.render.table import table
+from crusts_index.render.page import Page
 
 LETTERS = {
     "conversation": "C",
@@ -31,48 +31,6 @@ _ROOM_FOR_BARS = 72
 _NAMES_SHOWN = 12
 _WASTE_SHOWN = 4
 _ADVICE_SHOWN = 5
-
-
-class Page:
-    """Lines for a terminal of `width` columns, None being any; what is too long is wrapped."""
-
-    def __init__(self, width: int | None, *, colour: bool) -> None:
-        self.width, self.colour = width, colour
-        self.lines: list[str] = []
-
-    def say(self, line: str = "", indent: int = 0) -> None:
-        """A line of words, wrapped between them, the following lines indented."""
-        self.lines += wrap(line, self.width, indent)
-
-    def head(self, line: str) -> None:
-        """A heading after a blank line."""
-        if self.lines:
-            self.lines.append("")
-        self.lines.append(console.paint(text.shorten(line, self.width or len(line) + 1), "bold", on=self.colour))
-
-    def rows(self, columns: Sequence[str], values: Sequence[Sequence[object]]) -> None:
-        """A table."""
-        self.lines += table(columns, values, self.width).splitlines()
-
-    def text(self) -> str:
-        """All of it."""
-        return "\n".join(self.lines)
-
-
-def wrap(line: str, width: int | None, indent: int = 0) -> list[str]:
-    """The line in as many lines as it needs, broken between words; a word longer than a line is cut."""
-    if width is None or text.width(line) <= width:
-        return [line]
-    margin = " " * min(indent, width // 2)
-    found: list[str] = []
-    current = ""
-    for word in line.split(" "):
-        wider = f"{current} {word}" if current.strip() else current + word
-        if current.strip() and text.width(wider) > width:
-            found.append(current)
-            wider = margin + word
-        current = text.shorten(wider, width)
-    return [*found, current]
 
 
 def analysis_text(
@@ -164,8 +122,7 @@ def span(seconds: int | None) -> str:
 
 def _head(page: Page, facts: Facts, history: ModelHistory) -> None:
     session = facts.session
-    title = f" – {text.clean(session.title)}" if session.title else ""
-    page.head(f"{session.session_id}{title}")
+    page.head_session(session.session_id, session.title)
     switched = ""
     if history.switches and history.segments[0].model != history.current:
         switched = f" (switched from {history.segments[0].model})"

@@ -13,6 +13,7 @@ from crusts_index.insight.limit import settings_models
 from crusts_index.insight.model_history import ModelHistory
 from crusts_index.insight.toolset import Toolset, announced, configured_servers
 from crusts_index.insight.window import Window
+from crusts_index.render.jsonout import dollars
 
 Json = dict[str, Any]
 
@@ -108,7 +109,7 @@ def history_json(history: ModelHistory) -> Json:
                 "cacheReadTokens": one.cache_read_tokens,
                 "firstSeenAt": timestamp(one.first_seen_ms),
                 "lastSeenAt": timestamp(one.last_seen_ms),
-                "costUsd": None if one.cost_usd is None else round(one.cost_usd, 6),
+                "costUsd": dollars(one.cost_usd),
             }
             for one in history.segments
         ],

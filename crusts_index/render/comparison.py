@@ -6,8 +6,7 @@ from typing import Any
 
 from crusts_index.insight.comparison import Comparison, Side
 from crusts_index.render import text
-from crusts_index.render.analysis import Page
-from crusts_index.render.table import table
+from crusts_index.render.page import Page
 
 Json = dict[str, Any]
 
@@ -67,15 +66,14 @@ def comparison_text(page: Page, found: Comparison) -> None:
     """The two sessions, a table of what differs, and what stands out."""
     a, b, total = found.a, found.b, found.change.total
     for letter, side in (("A", a), ("B", b)):
-        title = f" – {text.clean(side.title)}" if side.title else ""
-        page.head(f"{letter}  {text.clean(side.session_id)}{title}")
+        page.head_session(side.session_id, side.title, before=f"{letter}  ")
         name = text.clean(side.project.rstrip("/").rpartition("/")[2] or side.project)
         page.say(f"{name} · {side.messages:,} messages · {text.clean(side.window.model)}", indent=2)
     said = "the windows now, scaled to their size" if found.change.basis == "window" else "tokens as counted, estimated"
     page.head(f"Tokens by category: {said}")
     rows = [(one.category, one.before, one.after, one.delta, one.percent) for one in found.change.categories]
     rows.append(("total", total.before, total.after, total.delta, found.total_percent))
-    page.lines += table(("category", "A", "B", "change", "%"), rows, page.width, _FORMS).splitlines()
+    page.rows(("category", "A", "B", "change", "%"), rows, _FORMS)
     page.head("Beside it")
     values = [
         ("window", text.number(a.window.size), text.number(b.window.size)),
@@ -87,7 +85,7 @@ def comparison_text(page: Page, found: Comparison) -> None:
         ("cost", text.usd(a.billed.cost_usd), text.usd(b.billed.cost_usd)),
         ("read from cache", text.percent(a.billed.cache_read_share), text.percent(b.billed.cache_read_share)),
     ]
-    page.lines += table(("", "A", "B"), values, page.width).splitlines()
+    page.rows(("", "A", "B"), values)
     page.say("Windows, calls and cache are exact, waste is estimated, cost derived at list price.")
     if found.insights:
         page.head("What stands out")

@@ -10,7 +10,7 @@ from crusts_index.insight.facts import Facts
 from crusts_index.insight.waste import SEVERITIES, WasteItem
 from crusts_index.insight.window import Window
 from crusts_index.render import text
-from crusts_index.render.analysis import Page, wrap
+from crusts_index.render.page import Page
 
 _LOW_SHOWN = 5
 _FILES_SHOWN = 10
@@ -25,8 +25,7 @@ def waste_text(page: Page, facts: Facts, window: Window, items: Sequence[WasteIt
     counted = [item for item in items if item.excuse is None]
     total = sum(item.estimated_tokens for item in counted)
     session = facts.session
-    title = f" – {text.clean(session.title)}" if session.title else ""
-    page.head(f"{session.session_id}{title}")
+    page.head_session(session.session_id, session.title)
     cut = f", up to message {facts.until:,}" if facts.is_partial else ""
     share = f", {text.percent(min(1.0, total / window.size))}" if window.size else ""
     worth = [item for item in counted if item.estimated_tokens]
@@ -82,8 +81,8 @@ def advice_text(page: Page, advice: Advice, *, consumers: bool = True) -> None:
         first, *more = one.action.split("\n")
         page.say(f"{one.priority}. {text.clean(first)}{saves}", indent=3)
         for line in more:
-            _say(page, 3, text.clean(line))
-        _say(page, 3, text.clean(one.reason))
+            page.say_inset(3, text.clean(line))
+        page.say_inset(3, text.clean(one.reason))
 
 
 def note_text(page: Page) -> None:
@@ -101,13 +100,13 @@ def _group(page: Page, severity: str, items: list[WasteItem], everything: bool) 
     told = ""
     for item in shown:
         size = f"{item.estimated_tokens:,} tokens: " if item.estimated_tokens else ""
-        _say(page, 2, f"{size}{text.clean(item.description)}{_carried(item)}")
+        page.say_inset(2, f"{size}{text.clean(item.description)}{_carried(item)}")
         if item.recommendation != told:
-            _say(page, 4, f"→ {text.clean(item.recommendation)}")
+            page.say_inset(4, f"→ {text.clean(item.recommendation)}")
         told = item.recommendation
     if len(shown) < len(items):
         rest = sum(item.estimated_tokens for item in items[len(shown) :])
-        _say(page, 2, f"+ {len(items) - len(shown):,} more, {rest:,} tokens (--verbose shows them)")
+        page.say_inset(2, f"+ {len(items) - len(shown):,} more, {rest:,} tokens (--verbose shows them)")
 
 
 def _carried(item: WasteItem) -> str:
@@ -122,12 +121,7 @@ def _excused(page: Page, items: list[WasteItem]) -> None:
         return
     page.head("Read again for a reason (not counted)")
     for item in items:
-        _say(page, 2, f"{item.excused_tokens:,} tokens: {text.clean(item.description)}")
-
-
-def _say(page: Page, margin: int, line: str) -> None:
-    """A line set in from the left as a whole, its own further lines by two more."""
-    page.lines += [" " * margin + part for part in wrap(line, page.width and max(1, page.width - margin), 2)]
+        page.say_inset(2, f"{item.excused_tokens:,} tokens: {text.clean(item.description)}")
 
 
 def _findings(count: int) -> str:

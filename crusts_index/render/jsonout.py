@@ -31,6 +31,11 @@ def records(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> list[di
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
+def dollars(value: float | None) -> float | None:
+    """USD as JSON has them everywhere: to six decimals, null for unknown."""
+    return None if value is None else round(value, 6)
+
+
 def finite(value: object) -> object:
     """The same value with null for every number that JSON does not have."""
     if isinstance(value, float):

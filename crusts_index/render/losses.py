@@ -1,21 +1,17 @@
-"""`lost` as text and as JSON: the compactions of a session, or what they cost over many."""
+"""The text of `lost`: the compactions of a session, or what they cost over many."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from crusts_index.insight.compaction_cost import Cost, Total
-from crusts_index.insight.evidence import GONE, REACQUIRED, VERDICTS, Again
+from crusts_index.insight.evidence import GONE, REACQUIRED, VERDICTS
 from crusts_index.insight.facts import Facts
 from crusts_index.insight.losses import Event, Fate
 from crusts_index.insight.lost_items import KINDS
 from crusts_index.render import text
-from crusts_index.render.analysis import Page
-from crusts_index.render.analysis_json import timestamp
-from crusts_index.render.table import table
-
-Json = dict[str, Any]
+from crusts_index.render.losses_json import sum_usd
+from crusts_index.render.page import Page
 
 _TITLES = {
     "file_read": "Files read",
@@ -30,93 +26,10 @@ _NOTE = (
 )
 
 
-def losses_json(facts: Facts, events: Sequence[Event]) -> Json:
-    """The object that `lost --json` prints for a session; messages are numbered from 1."""
-    return {
-        "sessionId": facts.session.session_id,
-        "project": facts.session.project,
-        "compactionCount": len(events),
-        "events": [event_json(event) for event in events],
-        "grandTotalLost": sum(event.lost_tokens for event in events),
-        "grandTotalBefore": sum(event.tokens_before or 0 for event in events),
-        "grandTotalDropped": sum(event.tokens_dropped or 0 for event in events),
-        "grandTotalReacquired": sum(event.again_tokens for event in events),
-        "grandTotalReacquiredCostUsd": _sum_usd(event.again_usd for event in events),
-        "accuracy": {"tokensBefore": "exact", "tokensAfter": "exact", "items": "estimated", "cost": "derived"},
-    }
-
-
-def event_json(event: Event) -> Json:
-    """One compaction."""
-    one = event.compaction
-    return {
-        "eventNumber": event.number,
-        "boundaryIndex": one.message,
-        "trigger": one.trigger,
-        "detection": one.detection,
-        "timestamp": timestamp(one.time_ms),
-        "focus": one.focus,
-        "onLivePath": one.on_path,
-        "isKnown": event.is_known,
-        "tokensBefore": event.tokens_before,
-        "tokensBeforeBasis": event.before_basis,
-        "tokensAfter": event.tokens_after,
-        "tokensAfterBasis": event.after_basis,
-        "tokensDropped": event.tokens_dropped,
-        "windowAfter": event.window_after,
-        "callsUntilFull": event.calls_until_full,
-        "summaryExcerpt": event.summary_excerpt,
-        "rules": "fields" if event.has_fields else "text",
-        "verdicts": {
-            verdict: {
-                "items": sum(fate.verdict == verdict for fate in event.fates),
-                "tokens": event.tokens_of(verdict),
-            }
-            for verdict in VERDICTS
-        },
-        "reacquired": {
-            "count": len(event.again),
-            "tokens": event.again_tokens,
-            "costUsd": _usd(event.again_usd),
-        },
-        "otherTokens": event.other_tokens,
-        "items": [_fate_json(fate) for fate in event.fates],
-        "lostItems": [_item_json(fate) for fate in event.lost],
-        "totalLostTokens": event.lost_tokens,
-    }
-
-
-def costs_json(costs: Sequence[Cost], total: Total, triggers: Sequence[Total], weeks: Sequence[Total]) -> Json:
-    """The object that `lost --all --json` prints."""
-    return {
-        "total": _total_json(total, None),
-        "triggers": [_total_json(one, "trigger") for one in triggers],
-        "weeks": [_total_json(one, "week") for one in weeks],
-        "compactions": [
-            {
-                "session": cost.session_id,
-                "project": cost.project,
-                "timestamp": cost.timestamp,
-                "trigger": cost.trigger,
-                "focus": cost.focus,
-                "tokensBefore": cost.tokens_before,
-                "tokensAfter": cost.tokens_after,
-                "tokensDropped": cost.tokens_dropped,
-                "lostTokens": cost.lost_tokens,
-                "reacquiredTokens": cost.again_tokens,
-                "reacquiredCostUsd": _usd(cost.again_usd),
-                "callsUntilFull": cost.calls_until_full,
-            }
-            for cost in costs
-        ],
-    }
-
-
 def losses_text(page: Page, facts: Facts, events: Sequence[Event], shown: int, *, verbose: bool) -> None:
     """What each compaction of a session lost, `shown` items a kind; `verbose` shows what survived, too, and why."""
     session = facts.session
-    title = f" – {text.clean(session.title)}" if session.title else ""
-    page.head(f"{session.session_id}{title}")
+    page.head_session(session.session_id, session.title)
     if not events:
         page.say("No compaction in this session: nothing was lost.")
         return
@@ -127,7 +40,7 @@ def losses_text(page: Page, facts: Facts, events: Sequence[Event], shown: int, *
         page.head("All compactions")
         page.say(
             f"{lost:,} tokens lost{_of(lost, before)}, {sum(one.again_tokens for one in events):,} fetched again "
-            f"for {text.usd(_sum_usd(one.again_usd for one in events))}."
+            f"for {text.usd(sum_usd(one.again_usd for one in events))}."
         )
     page.say()
     page.say(_NOTE)
@@ -242,65 +155,10 @@ def _what(facts: Facts, fate: Fate) -> str:
     return f"{item.weight}: {said}" if item.weight else said
 
 
-def _fate_json(fate: Fate) -> Json:
-    return {
-        **_item_json(fate),
-        "weight": fate.item.weight,
-        "evidence": [{"verdict": one.verdict, "detail": one.detail, "message": one.message} for one in fate.evidence],
-        "reacquired": _again_json(fate.again),
-    }
-
-
-def _item_json(fate: Fate) -> Json:
-    item = fate.item
-    return {
-        "type": item.kind,
-        "description": item.description,
-        "tokens": item.tokens,
-        "messageRange": [item.first_message, item.last_message],
-        "verdict": fate.verdict,
-    }
-
-
-def _again_json(again: Sequence[Again]) -> Json | None:
-    if not again:
-        return None
-    return {
-        "tokens": sum(one.tokens for one in again),
-        "costUsd": _sum_usd(one.cost_usd for one in again),
-        "messages": [one.message for one in again],
-    }
-
-
-def _total_json(one: Total, key: str | None) -> Json:
-    return {
-        **({key: one.key} if key else {}),
-        "compactions": one.compactions,
-        "withFocus": one.with_focus,
-        "tokensBefore": one.tokens_before,
-        "tokensDropped": one.tokens_dropped,
-        "lostTokens": one.lost_tokens,
-        "reacquiredTokens": one.again_tokens,
-        "reacquiredCostUsd": _usd(one.again_usd),
-        "unpricedCompactions": one.unpriced,
-        "medianCallsUntilFull": one.calls_until_full,
-        "filledAgain": one.full,
-    }
-
-
 def _rows(page: Page, columns: Sequence[str], values: Sequence[Sequence[object]]) -> None:
     """A table with token counts in short."""
-    page.lines += table(columns, values, page.width, _FORMS).splitlines()
+    page.rows(columns, values, _FORMS)
 
 
 def _of(part: int, whole: int | None) -> str:
     return f" ({text.percent(part / whole)} of {whole:,})" if whole else ""
-
-
-def _usd(value: float | None) -> float | None:
-    return None if value is None else round(value, 6)
-
-
-def _sum_usd(values: Any) -> float | None:
-    found = list(values)
-    return None if None in found else round(sum(found), 6)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from crusts_index.insight.facts import Facts
 from crusts_index.insight.optimize import Optimization
 from crusts_index.render import text
-from crusts_index.render.analysis import Page, wrap
+from crusts_index.render.page import Page
 
 _LINES_SHOWN = 5
 _ANY_WIDTH = 10_000
@@ -15,8 +15,7 @@ _LEAST_SHARE = 0.1
 def optimization_text(page: Page, facts: Facts, found: Optimization, share: float, folder: str | None) -> None:
     """The fixes for a terminal; `share` is per cent of the limit, `folder` the project that would be written to."""
     session = facts.session
-    title = f" – {text.clean(session.title)}" if session.title else ""
-    page.head(f"{session.session_id}{title}")
+    page.head_session(session.session_id, session.title)
     if not found.fixes:
         page.say("Nothing to optimize: no fix would save enough.")
         return
@@ -27,20 +26,16 @@ def optimization_text(page: Page, facts: Facts, found: Optimization, share: floa
         page.say(f"Project: {text.shorten_path(folder, (page.width or _ANY_WIDTH) - 9)}")
     for fix in found.fixes:
         page.head(f"{fix.id}  {fix.title}" + (f", about {fix.savings:,} tokens" if fix.savings else ""))
-        _say(page, f"{fix.kind}: {text.clean(fix.description)}")
+        page.say_inset(2, f"{fix.kind}: {text.clean(fix.description)}")
         if fix.target:
-            _say(page, f"adds to {text.clean(fix.target.removeprefix(f'{folder}/'))} of the project:")
+            page.say_inset(2, f"adds to {text.clean(fix.target.removeprefix(f'{folder}/'))} of the project:")
         lines = fix.action.split("\n")
         for line in lines[:_LINES_SHOWN]:
             # Not wrapped, as it is to be copied.
             page.lines.append(f"    {text.clean(line)}" if line else "")
         if len(lines) > _LINES_SHOWN:
             rest = len(lines) - _LINES_SHOWN
-            _say(page, f"  + {rest} more {'line' if rest == 1 else 'lines'}")
+            page.say_inset(2, f"  + {rest} more {'line' if rest == 1 else 'lines'}")
     if any(fix.is_applicable for fix in found.fixes):
         page.say()
         page.say("--apply writes these, asking for each; the old files are kept.")
-
-
-def _say(page: Page, line: str) -> None:
-    page.lines += ["  " + part for part in wrap(line, page.width and max(1, page.width - 2), 2)]

@@ -7,9 +7,8 @@ from typing import Any
 
 from crusts_index.insight.trend import Record, Trend, sparkline
 from crusts_index.render import csvout, text
-from crusts_index.render.analysis import Page
 from crusts_index.render.analysis_json import timestamp
-from crusts_index.render.table import table
+from crusts_index.render.page import Page
 
 Json = dict[str, Any]
 
@@ -93,7 +92,7 @@ def trend_text(page: Page, trend: Trend, limit: int) -> None:
         for one in records[-_SHOWN:]
     ]
     heads = ("session", "day", "project", "window", "used", "health", "msgs", "cuts", "most")
-    page.lines += table(heads, rows, page.width, {"window": text.tokens}).splitlines()
+    page.rows(heads, rows, {"window": text.tokens})
     page.say("Windows as they stood at the end, exact or derived as analyze says; most: estimated.")
     if len(records) == limit:
         page.say("--limit N takes N sessions.")
@@ -119,7 +118,7 @@ def weeks_text(page: Page, rows: Sequence[Mapping[str, Any]]) -> None:
     page.say(f"{sparkline(peaks[-_MOST_BLOCKS:])}  median peak of the sessions")
     values = [[row[name] for name in _SHOWN_WEEKS] for row in rows]
     heads = ("week", "sessions", "calls", "peak_p50", "cuts", "waste_share", "cache_share", "cost_usd")
-    page.lines += table(heads, values, page.width, {"peak_p50": text.tokens}).splitlines()
+    page.rows(heads, values, {"peak_p50": text.tokens})
     page.say("waste: tokens of re-reads among those of all tool results, estimated; cache: read from it, exact.")
     unpriced = sum(row["unpriced_calls"] for row in rows)
     if unpriced:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from crusts_index.insight.advice import Advice
 from crusts_index.insight.waste import WasteItem
+from crusts_index.render.jsonout import dollars
 
 
 def waste_json(items: Iterable[WasteItem]) -> list[dict[str, object]]:
@@ -22,7 +23,7 @@ def waste_json(items: Iterable[WasteItem]) -> list[dict[str, object]]:
             "path": item.path,
             "tool": item.tool,
             "carried_tokens": item.carried_tokens,
-            "carried_usd": None if item.carried_usd is None else round(item.carried_usd, 6),
+            "carried_usd": dollars(item.carried_usd),
             "excuse": item.excuse,
             "excused_tokens": item.excused_tokens,
             "accuracy": item.basis,

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crusts_index.render import text
-from crusts_index.render.analysis import Page
-from crusts_index.render.table import table
+from crusts_index.render.page import Page
 
 Row = Mapping[str, Any]
 
@@ -62,7 +61,7 @@ def overview_text(page: Page, rows: Sequence[Row]) -> None:
         if found:
             page.head(title)
             values = [(*(row[name] for name in _COLUMNS), _key(kind, str(row["key"]), room)) for row in found]
-            page.lines += table((*_COLUMNS.values(), kind), values, page.width, _FORMS).splitlines()
+            page.rows((*_COLUMNS.values(), kind), values, _FORMS)
     page.say()
     page.say(
         "Results are exact, tokens estimated (characters / 4, code / 3.3). A result counts once, where it was first "
