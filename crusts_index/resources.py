@@ -2,10 +2,6 @@
 
 import os
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pathlib import Path
-
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -14,10 +10,3 @@ def resource_path(name: str, *parts: str) -> str:
     installed = os.path.join(_PACKAGE, name)
     folder = installed if os.path.isdir(installed) else os.path.join(os.path.dirname(_PACKAGE), name)
     return os.path.join(folder, *parts)
-
-
-def resource_dir(name: str) -> "Path":
-    """The same folder as a Path, for code that need not start fast."""
-    from pathlib import Path
-
-    return Path(resource_path(name))

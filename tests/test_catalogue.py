@@ -15,7 +15,6 @@ from crusts_index.insight.catalogue import (
     same_family,
     settings_window,
     variant_window,
-    version_at_least,
 )
 
 
@@ -25,8 +24,6 @@ def test_versions_compare_by_number() -> None:
     parsed = [parse_version(version) for version in versions]
     assert parsed == sorted(parsed)
     assert parse_version("2.1.150-beta.1") == (2, 1, 150)
-    assert version_at_least("2.1.10", (2, 1, 9))
-    assert not version_at_least(None, (0,))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from crusts_index import __version__
-from crusts_index.resources import resource_dir, resource_path
+from crusts_index.resources import resource_path
 
 ROOT = Path(__file__).parent.parent
 
@@ -37,9 +37,7 @@ def test_the_wheel_holds_every_file_of_the_shipped_folders(wheel: zipfile.ZipFil
     shipped = files_below(ROOT / "queries") | files_below(ROOT / "migrations")
     assert shipped
     assert {name: (ROOT / name).read_bytes() for name in shipped} == {
-        name: wheel.read(f"crusts_index/{name}")
-        for name in shipped
-        if f"crusts_index/{name}" in wheel.namelist()
+        name: wheel.read(f"crusts_index/{name}") for name in shipped if f"crusts_index/{name}" in wheel.namelist()
     }
 
 
@@ -61,14 +59,14 @@ def test_the_wheel_names_its_version_and_its_command(wheel: zipfile.ZipFile) -> 
 
 def test_a_checkout_reads_its_own_folders() -> None:
     """In a checkout the folders at the top are used, so that an edited query is live."""
-    assert resource_dir("queries") == ROOT / "queries"
+    assert str(ROOT / "queries") == resource_path("queries")
     assert str(ROOT / "queries" / "a" / "b.sql") == resource_path("queries", "a", "b.sql")
 
 
 def test_an_unpacked_wheel_reads_its_own_folders(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
     """Away from the checkout the folders inside the package are used."""
     wheel.extractall(tmp_path)
-    code = "from crusts_index.resources import *; print(resource_path('queries'), resource_dir('migrations'))"
+    code = "from crusts_index.resources import *; print(resource_path('queries'), resource_path('migrations'))"
     done = subprocess.run(
         [sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {code}"],
         cwd=tmp_path,
@@ -76,6 +74,4 @@ def test_an_unpacked_wheel_reads_its_own_folders(wheel: zipfile.ZipFile, tmp_pat
         text=True,
         check=True,
     )
-    assert [
-        str(tmp_path / "crusts_index" / name) for name in ("queries", "migrations")
-    ] == done.stdout.split()
+    assert [str(tmp_path / "crusts_index" / name) for name in ("queries", "migrations")] == done.stdout.split()

@@ -4,23 +4,21 @@ import os
 from collections.abc import Callable, Sequence
 
 from crusts_index.claude.files import (
-    Contents,
     FileChanged,
     back_up,
     check_writable,
+    decoded,
     read_contents,
     write_atomically,
 )
 from crusts_index.claude.settings import Edit, Settings, edit_settings, read_settings
 from crusts_index.errors import CrustsError
 
-_BOM = "\ufeff"
-
 
 def read_text(path: str) -> str | None:
     """The text of the file at `path`; None if there is none. Raises CrustsError if it cannot be understood."""
     contents = read_contents(path)
-    return None if contents is None else _decode(path, contents)
+    return None if contents is None else decoded(path, contents.data)
 
 
 def append_text(path: str, addition: Callable[[str], str], backups: str) -> Edit:
@@ -61,7 +59,7 @@ def deny_reads(path: str, rules: Sequence[str], backups: str) -> Edit:
 def _append_once(path: str, addition: Callable[[str], str], backups: str) -> Edit:
     real = os.path.realpath(path)
     contents = read_contents(real)
-    text = "" if contents is None else _decode(path, contents)
+    text = "" if contents is None else decoded(path, contents.data)
     added = addition(text).strip("\n")
     if not added:
         return Edit(real, changed=False, created=False, backup=None)
@@ -77,13 +75,6 @@ def _append_once(path: str, addition: Callable[[str], str], backups: str) -> Edi
     backup = back_up(real, backups)
     write_atomically(real, kept + (gap + added.replace("\n", newline) + newline).encode("utf-8"), expected=contents)
     return Edit(real, changed=True, created=False, backup=backup)
-
-
-def _decode(path: str, contents: Contents) -> str:
-    try:
-        return contents.data.decode("utf-8").removeprefix(_BOM)
-    except UnicodeDecodeError as error:
-        raise CrustsError(f"{path}: not UTF-8 text, so it is left alone; save it as UTF-8") from error
 
 
 def _rules(path: str, settings: Settings) -> tuple[Settings, list[str]]:

@@ -10,6 +10,7 @@ from crusts_index.errors import CrustsError
 
 MAX_BYTES = 8 * 1024 * 1024
 BACKUPS_PER_FILE = 10
+BOM = "\ufeff"
 
 
 class FileChanged(Exception):  # noqa: N818 - a signal to read again, not an error
@@ -111,6 +112,14 @@ def write_atomically(path: str, text: str | bytes, expected: Contents | None = N
         raise CrustsError(f"{path}: cannot be written ({error.strerror})") from error
 
 
+def decoded(path: str, data: bytes) -> str:
+    """The text of a file at `path` that is to be changed, without a BOM. Raises CrustsError if it is no UTF-8."""
+    try:
+        return data.decode("utf-8").removeprefix(BOM)
+    except UnicodeDecodeError as error:
+        raise CrustsError(f"{path}: not UTF-8 text, so it is left alone; save it as UTF-8") from error
+
+
 def back_up(path: str, backups: str) -> str | None:
     """Copy the file at `path` into the folder `backups`; the copy's path, or None if there is no file.
 
@@ -127,11 +136,6 @@ def back_up(path: str, backups: str) -> str | None:
     except OSError as error:
         raise CrustsError(f"{backups}: the backup of {path} cannot be written ({error.strerror})") from error
     return copy
-
-
-def list_backups(path: str, backups: str) -> list[str]:
-    """The copies of the file at `path` in the folder `backups`, oldest first."""
-    return [os.path.join(backups, name) for name in _copies(backups, _backup_prefix(path))]
 
 
 def _check_unchanged(path: str, expected: Contents | None) -> None:

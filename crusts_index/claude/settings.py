@@ -8,16 +8,17 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from crusts_index.claude.files import (
+    BOM,
     Contents,
     FileChanged,
     back_up,
     check_writable,
+    decoded,
     read_contents,
     write_atomically,
 )
 from crusts_index.errors import CrustsError
 
-_BOM = "\ufeff"
 _COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|(//|/\*)')
 
 Settings = dict[str, Any]
@@ -83,10 +84,7 @@ def _edit_once(path: str, change: Callable[[Settings], Settings], backups: str) 
 
 
 def _parse(path: str, data: bytes) -> Settings:
-    try:
-        text = data.decode("utf-8").removeprefix(_BOM)
-    except UnicodeDecodeError as error:
-        raise CrustsError(f"{path}: not UTF-8 text, so it is left alone; save it as UTF-8") from error
+    text = decoded(path, data)
     if not text.strip():
         return {}
     try:
@@ -118,8 +116,8 @@ def _style_of(contents: Contents | None) -> _Style:
     if contents is None:
         return _Style(bom=False, indent="  ", newline="\n", last_newline=True, spaced=True)
     text = contents.data.decode("utf-8")
-    bom = text.startswith(_BOM)
-    body = text.removeprefix(_BOM).strip()
+    bom = text.startswith(BOM)
+    body = text.removeprefix(BOM).strip()
     indented = re.search(r"\n([ \t]+)\S", body)
     indent = indented[1] if indented else "  "
     one_line = "\n" not in body and body not in ("", "{}")
@@ -146,4 +144,4 @@ def _render(path: str, settings: Settings, style: _Style) -> bytes:
             f"{path}: holds a number that would not survive rewriting, so it is left alone"
         ) from error
     text = text.replace("\n", style.newline) + (style.newline if style.last_newline else "")
-    return ((_BOM if style.bom else "") + text).encode("utf-8")
+    return ((BOM if style.bom else "") + text).encode("utf-8")

@@ -184,10 +184,7 @@ class _Snapshot:
         folders = [os.path.join(project_path, ".claude", "memdir")]
         projects = os.path.join(self.config_dir, "projects")
         slug = project_slug(project_path)
-        if len(slug) < MAX_SLUG:
-            names = [slug]
-        else:
-            names = [name for name in _names_in(projects) if name.startswith(slug)]
+        names = [slug] if len(slug) < MAX_SLUG else [name for name in _names_in(projects) if name.startswith(slug)]
         return folders + [os.path.join(projects, name, "memory") for name in names]
 
     def _add_instructions(self, path: str, project: str | None) -> None:

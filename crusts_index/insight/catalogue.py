@@ -97,11 +97,6 @@ def parse_version(version: str | None) -> Version:
     return tuple(numbers)
 
 
-def version_at_least(version: str | None, wanted: Version) -> bool:
-    """Whether `version` is `wanted` or later; an unknown one is not."""
-    return parse_version(version) >= wanted
-
-
 def core_schema_tokens(version: str | None, calibrated: int | None = None) -> int:
     """Tokens (estimated) of the always loaded tools' schemas: as calibrated, else by version."""
     if calibrated:
