@@ -37,6 +37,12 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     return compare
 
 
+@pytest.fixture
+def folder(tmp_path: Path) -> ClaudeFolder:
+    """A home with an empty config folder; a module that wants another says so itself."""
+    return ClaudeFolder(tmp_path)
+
+
 class IndexedFolder(ClaudeFolder):
     """Indexes to the end before each command: by itself a report gives up after two seconds."""
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(crusts_index.__file__).parent.parent
+CORPUS = ROOT.parent / "shared" / "corpus"
+"""Real transcripts, where they are at hand beside the checkout; tests of them are skipped elsewhere."""
 
 _PRELUDE = """
 import os, sys

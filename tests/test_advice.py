@@ -13,12 +13,6 @@ from tests.builders import CWD, ClaudeFolder, Transcript
 from tests.wasteful import LONG, PAGE, Wasteful, three_kinds, wasteful
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> ClaudeFolder:
-    """An empty config folder."""
-    return ClaudeFolder(tmp_path)
-
-
 def growing(folder: ClaudeFolder, last: int, step: int) -> Transcript:
     """Calls whose context grows by `step` up to `last`; each answer is 60 tokens."""
     t = folder.main()

@@ -12,12 +12,6 @@ from crusts_index.insight.survivors import compare_results, file_references
 from tests.builders import SESSION, ClaudeFolder, Transcript
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> ClaudeFolder:
-    """An empty config folder."""
-    return ClaudeFolder(tmp_path)
-
-
 def begin(folder: ClaudeFolder) -> Transcript:
     """A session of 100,000 tokens, on disk."""
     t = folder.main()

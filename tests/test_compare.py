@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,12 +17,6 @@ from tests.conftest import Demo
 
 OTHER = "6e551001-0000-4000-8000-000000000002"
 LONG = "x = 1\n" * 2_000
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> ClaudeFolder:
-    """An empty config folder."""
-    return ClaudeFolder(tmp_path)
 
 
 def two(folder: ClaudeFolder, second_context: int = 22_000) -> None:

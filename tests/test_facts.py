@@ -20,12 +20,6 @@ from tests.strategies import transcripts
 OTHER = "5e551001-0000-4000-8000-000000000002"
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> ClaudeFolder:
-    """An empty config folder."""
-    return ClaudeFolder(tmp_path)
-
-
 def turn(t: Transcript, text: str, context: int, output: int = 20) -> str:
     """A prompt and its answer; returns the answer's uuid."""
     t.prompt(text)

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from tests.builders import CWD, ClaudeFolder
 from tests.conftest import Demo
 from tests.wasteful import LONG, PAGE, chat, three_kinds
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> ClaudeFolder:
-    """An empty config folder."""
-    return ClaudeFolder(tmp_path)
 
 
 def test_the_session_prompt_names_the_files_with_their_messages(folder: ClaudeFolder) -> None:

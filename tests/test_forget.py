@@ -23,12 +23,6 @@ SUMMARY, RESULT, THOUGHT = "marzipanaxolotl", "kumquatplatypus", "rhubarbpangoli
 SECRETS = (PROMPT, ANSWER, COMMAND, SUMMARY, RESULT, THOUGHT)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> ClaudeFolder:
-    """A home with a config folder."""
-    return ClaudeFolder(tmp_path)
-
-
 def secret(folder: ClaudeFolder, session: str = SESSION, **options: object) -> Transcript:
     """A transcript with a secret in each place whose text is kept."""
     t = folder.main(session, **options)  # type: ignore[arg-type]

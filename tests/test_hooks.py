@@ -6,7 +6,6 @@ import json
 import os
 import shlex
 import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -48,12 +47,6 @@ REFUSED = {
     "hooks no object": '{"hooks": ["mine"]}',
     "event no list": '{"hooks": {"Stop": {"command": "mine"}}}',
 }
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> ClaudeFolder:
-    """A config folder without settings."""
-    return ClaudeFolder(tmp_path)
 
 
 def settings(folder: ClaudeFolder) -> Any:

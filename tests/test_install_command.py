@@ -6,15 +6,7 @@ import os
 import re
 from pathlib import Path
 
-import pytest
-
 from tests.builders import ClaudeFolder
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> ClaudeFolder:
-    """A home with a config folder."""
-    return ClaudeFolder(tmp_path)
 
 
 def place(folder: ClaudeFolder) -> Path:

@@ -7,7 +7,6 @@ from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 
 from crusts_index.insight.path import Fork, walk
@@ -16,12 +15,6 @@ from tests.builders import CWD, SESSION, ClaudeFolder, Transcript, usage
 from tests.picture import ask, index, new_store, read, scratch
 from tests.profiles import examples
 from tests.strategies import transcripts
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> ClaudeFolder:
-    """An empty config folder."""
-    return ClaudeFolder(tmp_path)
 
 
 def walked(db: Path) -> dict[int, Counter[int]]:

@@ -27,12 +27,6 @@ LONG = "x = 1\n" * 200
 WORDS = "The quarterly ledger reconciliation happens elsewhere altogether. "
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> ClaudeFolder:
-    """An empty config folder."""
-    return ClaudeFolder(tmp_path)
-
-
 def events_of(db: Path, session: str = SESSION, *, priced: bool = False) -> list[Event]:
     """The compactions of a session; `priced` gives its calls a price: 10 to write the cache, 50 for output."""
     if priced:

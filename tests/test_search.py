@@ -25,12 +25,6 @@ OTHER = "5e551001-0000-4000-8000-000000000002"
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> ClaudeFolder:
-    """A home with a config folder."""
-    return ClaudeFolder(tmp_path)
-
-
-@pytest.fixture
 def t(folder: ClaudeFolder) -> Transcript:
     """A transcript with the word `lantern` in each place, written."""
     t = folder.main()

@@ -33,12 +33,6 @@ HEADER = (
 )
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> ClaudeFolder:
-    """An empty config folder."""
-    return ClaudeFolder(tmp_path)
-
-
 def session(number: int) -> str:
     """An id."""
     return f"5e551001-0000-4000-8000-{number:012d}"

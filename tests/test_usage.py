@@ -13,10 +13,10 @@ import pytest
 from tests.builders import OMIT, ClaudeFolder, usage
 from tests.conftest import Demo, IndexedFolder
 from tests.count import count
+from tests.program import CORPUS
 
 SUMS = ("calls", "input", "cache_write", "cache_read", "output")
 BYS = ("model", "day", "week", "month", "block", "project", "session", "agent")
-CORPUS = Path(__file__).parents[2] / "shared" / "corpus"  # real transcripts, where they are at hand
 OTHER = "5e551001-0000-4000-8000-000000000002"
 
 

@@ -24,12 +24,6 @@ OTHER = "5e551002-0000-4000-8000-000000000002"
 PATH = f"{CWD}/src/a.py"
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> ClaudeFolder:
-    """An empty config folder."""
-    return ClaudeFolder(tmp_path)
-
-
 # ---------------------------------------------------------------------- stale reads
 
 

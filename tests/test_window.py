@@ -21,15 +21,8 @@ from tests.analysed import Analysed, analysed
 from tests.builders import SESSION, ClaudeFolder, Transcript, image_block, thinking_block, usage
 from tests.picture import ask, index, new_store, scratch
 from tests.profiles import examples
+from tests.program import CORPUS
 from tests.strategies import folders, transcripts, write_folder
-
-CORPUS = Path("/work/shared/corpus")
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> ClaudeFolder:
-    """An empty config folder."""
-    return ClaudeFolder(tmp_path)
 
 
 def grown(t: Transcript, *contexts: int, **options: Any) -> None:
