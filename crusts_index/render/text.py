@@ -3,6 +3,7 @@
 import math
 import re
 import unicodedata
+from functools import lru_cache
 
 NULL = "–"
 ELLIPSIS = "…"
@@ -44,6 +45,7 @@ def width(text: str) -> int:
     return sum(map(_char_width, text))
 
 
+@lru_cache(1024)
 def _char_width(char: str) -> int:
     if unicodedata.category(char) in ("Mn", "Me", "Cf"):
         return 0
@@ -68,11 +70,15 @@ def shorten(text: str, columns: int) -> str:
 def shorten_path(path: str, columns: int) -> str:
     """A path in at most `columns` columns: its end says most, so … stands for its beginning."""
     path = clean(path)
-    if width(path) <= columns:
+    over = width(path) - columns
+    if over <= 0:
         return path
-    while path and width(path) > columns - 1:
-        path = path[1:]
-    return ELLIPSIS + path
+    over += 1  # the ellipsis takes one
+    cut = 0
+    while over > 0 and cut < len(path):
+        over -= _char_width(path[cut])
+        cut += 1
+    return ELLIPSIS + path[cut:]
 
 
 def number(value: float | None) -> str:
