@@ -231,7 +231,7 @@ def roll_back_killed(path: str, timeout: float) -> bool:
 
 
 def _has_log(path: str) -> bool:
-    """Whether the file alone does not say it all: newer pages, or the old selves of half-written ones, lie beside it."""
+    """Whether the file alone does not say it all: newer pages, or old selves of half-written ones, lie beside it."""
     return _is_there(f"{path}-wal") or _is_there(f"{path}-journal")
 
 
