@@ -1,5 +1,6 @@
 """`crusts accuracy`: errors of estimates where the growth between two calls tells the truth."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from hypothesis import given
@@ -7,6 +8,7 @@ from hypothesis import strategies as st
 
 from crusts_index.insight.accuracy import accuracy_of, quantile
 from tests.builders import ClaudeFolder
+from tests.conftest import Demo
 
 
 def test_a_result_of_known_growth_gives_its_error(tmp_path: Path) -> None:
@@ -51,3 +53,9 @@ def test_quantiles_are_interpolated() -> None:
     """The median of two values lies between them."""
     assert 1.5 == quantile([2.0, 1.0], 0.5)
     assert 1.0 == quantile([1.0], 0.75)
+
+
+def test_what_the_demo_says(demo: Demo, golden: Callable[[str, str], None]) -> None:
+    """The errors over the demo, in a terminal 80 columns wide and as JSON."""
+    golden("accuracy.txt", demo.crusts("accuracy", "--fewest", "2", COLUMNS="80").out)
+    golden("accuracy.json", demo.crusts("accuracy", "--fewest", "2", "--json").out)

@@ -1,10 +1,12 @@
 """`crusts calibrate`: what is pasted is kept with its session and held against the estimates."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.builders import SESSION, ClaudeFolder
+from tests.conftest import Demo
 
 TABLE = """## Context Usage
 
@@ -100,3 +102,9 @@ def test_a_rebuild_keeps_what_was_pasted(folder: ClaudeFolder) -> None:
     rebuilt = folder.crusts("index", "--rebuild")
     assert 0 == rebuilt.code, rebuilt.err
     assert [[1]] == folder.crusts("sql", "select count(*) from context_reports where id < 0", "--json").json()["rows"]
+
+
+def test_what_the_demo_says(demo: Demo, golden: Callable[[str, str], None]) -> None:
+    """The /context output recorded in the demo against the estimates, in a terminal and as JSON."""
+    golden("calibrate.txt", demo.crusts("calibrate", "--report", COLUMNS="80").out)
+    golden("calibrate.json", demo.crusts("calibrate", "--report", "--json").out)
