@@ -7,12 +7,10 @@ import typer
 
 from crusts_index.cli import options
 from crusts_index.cli.progress import show_progress
-from crusts_index.errors import CrustsError
 from crusts_index.index.rebuild import rebuild as rebuild_store
-from crusts_index.index.refresh import index_all, index_named, keeps_text, learn_new_prices, list_problems
+from crusts_index.index.refresh import index_all, index_named, keep_up, keeps_text, list_problems
 from crusts_index.index.summary import Options, Summary
 from crusts_index.render import console, jsonout
-from crusts_index.store import search
 from crusts_index.store.settings import Settings
 
 COUNTS = ("files", "changed", "gone", "bytes_read", "records", "calls", "problems", "seconds")
@@ -57,11 +55,7 @@ def index(
             summary = index_named(settings, file, run)
         else:
             summary = index_all(settings, run)
-    unpriced = learn_new_prices(settings, ask_all=prices or fetch, fetch=fetch)
-    try:
-        search.keep_up(settings)
-    except CrustsError as error:
-        console.note(f"the search file was left as it was: {error}")
+    unpriced = keep_up(settings, summary, ask_all=prices or fetch, fetch=fetch)
     _report(settings, summary, unpriced)
 
 

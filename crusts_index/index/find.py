@@ -38,38 +38,50 @@ class Walk:
     def __init__(self, root: str) -> None:
         self.root = os.path.realpath(root)
         self.unreadable: list[tuple[str, str]] = []
-        self.found: dict[str, Sight] = {}
-        """Transcripts by their real paths."""
-        self._links: list[tuple[os.DirEntry[str], str, str | None]] = []
+        self.projects: dict[str, dict[str, Sight]] = {}
+        """Of each project folder, by its real path, the transcripts by theirs."""
+        self._here: dict[str, Sight] = {}
+        self._place = self.root
+        self._links: list[tuple[os.DirEntry[str], str, str, str | None]] = []
         self._folders: set[str] = {self.root}
 
-    def walk(self) -> dict[str, Sight]:
+    def walk(self) -> None:
         """Look for every transcript, each real file once."""
         for entry in self.entries(self.root):
             if self._is_folder(entry):
                 self._project(self._real(entry), entry.name)
         # Links last: a file that lies in a project folder itself is that project's.
-        for entry, folder, session in self._links:
+        for entry, place, folder, session in self._links:
             path = os.path.realpath(entry.path)
-            if path not in self.found:
+            if not any(path in found for found in self.projects.values()):
+                self._here = self.projects[place]
                 self.file(entry, path, folder, session)
-        return self.found
 
     def transcripts(self) -> list[Seen]:
         """Walk, and say all of every transcript."""
         self.walk()
-        return [self.seen(path) for path in self.found]
+        return self.found()
 
-    def seen(self, path: str) -> Seen:
+    def found(self) -> list[Seen]:
+        """All of every transcript that was found."""
+        return [self.seen(path, sight) for found in self.projects.values() for path, sight in found.items()]
+
+    def seen(self, path: str, sight: Sight) -> Seen:
         """All there is to say of a transcript that was found."""
-        about, folder, name, session, meta = self.found[path]
+        about, folder, name, session, meta = sight
         stem = name[: -len(_ENDING)]
         kind = "subagent" if name.startswith("agent-") else "main"
         meta_path = None if meta is None else f"{os.path.dirname(path)}{os.sep}{stem}.meta.json"
         where = (self.root, path, folder, stem, kind, session)
         return Seen(*where, about.st_size, about.st_mtime_ns, about.st_ino, meta_path, meta)
 
+    def enter(self, path: str) -> None:
+        """What is taken in from here on lies in that project folder."""
+        self._place = path
+        self._here = self.projects.setdefault(path, {})
+
     def _project(self, path: str, folder: str) -> None:
+        self.enter(path)
         for entry in self.entries(path):
             name = entry.name
             if name.endswith(_ENDING):
@@ -100,7 +112,7 @@ class Walk:
         if name == "journal.jsonl" or ".orphaned" in name or ".superseded" in name:
             return
         if entry.is_symlink():
-            self._links.append((entry, folder, session))
+            self._links.append((entry, self._place, folder, session))
         else:
             self.file(entry, entry.path, folder, session, meta)
 
@@ -126,7 +138,7 @@ class Walk:
             meta_mtime = _mtime_ns(meta.path)
         elif session is None and name.startswith("agent-"):
             meta_mtime = _mtime_ns(path[: -len(_ENDING)] + ".meta.json")
-        self.found[path] = (about, folder, name, session, meta_mtime)
+        self._here[path] = (about, folder, name, session, meta_mtime)
 
     def entries(self, path: str, *, may_miss: bool = False) -> list[os.DirEntry[str]]:
         """What lies in a folder; nothing, and a note, where it cannot be read."""
@@ -180,16 +192,17 @@ def find_one(path: str) -> list[Seen]:
     else:
         project = os.path.dirname(path)
     walk = Walk(os.path.dirname(project))
+    walk.enter(project)
     folder, name = os.path.basename(project), os.path.basename(path)
     for entry in walk.entries(os.path.dirname(path), may_miss=True):
         if entry.name == name:
             walk.file(entry, path, folder, session)
     if session is not None:
-        return [_with_meta(walk.seen(path)) for path in walk.found]
-    if path in walk.found and not name.startswith("agent-"):
+        return [_with_meta(one) for one in walk.found()]
+    if walk.found() and not name.startswith("agent-"):
         stem = name[: -len(_ENDING)]
         walk.agents(os.path.join(project, stem, "subagents"), folder, stem)
-    return [walk.seen(path) for path in walk.found]
+    return walk.found()
 
 
 def _with_meta(seen: Seen) -> Seen:

@@ -41,8 +41,7 @@ def look(store: sqlite3.Connection | None, roots: Iterable[str]) -> Look:
     files = older = 0
     for root in roots:
         walk = Walk(root)
-        walk.transcripts()
-        for seen in walk.found.values():
+        for seen in walk.transcripts():
             if forgotten & {seen.stem, seen.parent_session or "", seen.path}:
                 continue
             files += 1

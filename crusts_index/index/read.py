@@ -6,7 +6,6 @@ import gc
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from hashlib import blake2b
 from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
@@ -15,6 +14,7 @@ from crusts_index.index.past import StoredPast
 from crusts_index.index.plan import PARSER, Job
 from crusts_index.index.sessions import placed_session
 from crusts_index.transcript.decode import REFUSED, decode_patiently, decode_record, is_object
+from crusts_index.transcript.digest import hash128
 from crusts_index.transcript.fold import Fold
 from crusts_index.transcript.rows import thread_id
 from crusts_index.transcript.state import State
@@ -203,11 +203,7 @@ def _mode(job: Job, file: BinaryIO, about: os.stat_result) -> str:
 def _edges(file: BinaryIO, offset: int) -> tuple[bytes, bytes]:
     head = os.pread(file.fileno(), min(EDGE_BYTES, offset), 0)
     tail = os.pread(file.fileno(), min(EDGE_BYTES, offset), max(0, offset - EDGE_BYTES))
-    return _hash(head), _hash(tail)
-
-
-def _hash(part: bytes) -> bytes:
-    return blake2b(part, digest_size=16).digest()
+    return hash128(head), hash128(tail)
 
 
 @contextmanager

@@ -65,7 +65,7 @@ def _readable(roots: list[str]) -> set[str]:
     """Transcripts that this run will read anew; of all others the rows are carried over."""
     found: set[str] = set()
     for root in roots:
-        found.update(path for path in Walk(root).walk() if os.access(path, os.R_OK))
+        found.update(one.path for one in Walk(root).transcripts() if os.access(one.path, os.R_OK))
     return found
 
 

@@ -8,7 +8,7 @@ import sys
 
 from crusts_index.claude.roots import Root, find_roots
 from crusts_index.errors import CrustsError
-from crusts_index.index.run import index_files, index_roots
+from crusts_index.index.run import index_files, index_roots, note_kept_up
 from crusts_index.index.summary import Options, Summary
 from crusts_index.store.open import checkpoint, open_store
 from crusts_index.store.query import run
@@ -111,11 +111,29 @@ def _bring_up(settings: Settings) -> None:
             _note(f"could not bring the store up to date ({error}); answering from what is there")
 
 
+def keep_up(settings: Settings, summary: Summary, *, ask_all: bool = False, fetch: bool = False) -> list[str]:
+    """What a plain index does besides: prices of new models (D15), the search file. Models without a price."""
+    from crusts_index.store import search
+    from crusts_index.store.prices import learn_prices
+
+    store = open_store(settings.db, write=True)
+    try:
+        unpriced = learn_prices(store, now_ms(), refresh=ask_all, refresh_online=fetch)
+        try:
+            search.keep_up(settings, summary.touched if summary.was_kept_up else None)
+            note_kept_up(store)
+        except CrustsError as error:
+            _note(f"the search file was left as it was: {error}")
+    finally:
+        store.close()
+    return unpriced
+
+
 def learn_new_prices(settings: Settings, *, ask_all: bool = False, fetch: bool = False) -> list[str]:
     """Price the calls of models that were not seen before (D15); gives back the models without a price."""
     from crusts_index.store.prices import learn_prices
 
-    store = open_writer(settings)
+    store = open_store(settings.db, write=True)
     try:
         return learn_prices(store, now_ms(), refresh=ask_all, refresh_online=fetch)
     finally:

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
-import zlib
 
 from crusts_index.index.find import Seen, Walk, find_one
-from crusts_index.index.plan import PARSER, Known, changed, make_plan
+from crusts_index.index.look import Looks
+from crusts_index.index.plan import Known, make_plan
 from crusts_index.index.summary import Options, Summary
 from crusts_index.store.open import explained, transaction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from crusts_index.index.plan import Mark
-
-_NOT_PLAIN = """
-select 1 from forgotten union all select 1 from transcripts where gone = 0 and (parser <> ? or size < 0) limit 1
-"""
-"""Whether it takes more than a look: sessions to be left out, transcripts that are not read or by another parser."""
-
-_MARKS = "select path, size, mtime_ns, meta_mtime_ns, parser from transcripts where gone = 0"
+    from collections.abc import Iterable
 
 __all__ = ["Options", "Summary", "index_files", "index_roots"]
+
+_KEPT_UP = "select 1 from store_facts where name = 'kept_up' and value = (select cast(max(id) as text) from runs)"
+_NOTE_KEPT_UP = "insert or replace into store_facts (name, value) select 'kept_up', cast(max(id) as text) from runs"
 
 
 def index_roots(store: sqlite3.Connection, path: str, roots: Iterable[str], options: Options) -> Summary:
@@ -40,25 +33,26 @@ def index_roots(store: sqlite3.Connection, path: str, roots: Iterable[str], opti
         walk.walk()
         summary.unreadable += walk.unreadable
     with explained(store):
-        look = _look(store, walks)
-        if look is not None and look == _last_look(store):
-            # As at the end of the last run that left nothing out: no transcript need be compared.
-            summary.files = sum(len(walk.found) for walk in walks)
-            _record_run(store, summary, options.kind, started)
-            return summary
-        marks: dict[str, Mark] = {row[0]: row for row in store.execute(_MARKS)}
-        forgotten = _forgotten(store)
-        seen: dict[str, Seen] = {}
-        gone: list[int] = []
-        for walk in walks:
-            summary.files += len(walk.found) - len(seen.keys() & walk.found.keys())
-            seen.update((one, walk.seen(one)) for one in changed(walk.found, marks))
-            gone += [known.id for one in _vanished(walk, walks, marks) if (known := _known(store, one)) is not None]
-        is_whole = _run(store, path, list(seen.values()), forgotten, gone, options, summary)
-        if is_whole and look is not None:
-            _keep_look(store, look)
+        summary.was_kept_up = is_kept_up(store)
+        looks = Looks(store, walks)
+        seen = looks.changes()
+        gone = [known.id for path in looks.vanished() if (known := _known(store, path)) is not None]
+        summary.files = looks.files
+        if _run(store, path, list(seen.values()), _forgotten(store), gone, options, summary):
+            looks.keep()
         _record_run(store, summary, options.kind, started)
     return summary
+
+
+def is_kept_up(store: sqlite3.Connection) -> bool:
+    """Whether prices and search know of all that was read: no run changed the store since they were brought up."""
+    return store.execute(_KEPT_UP).fetchone() is not None
+
+
+def note_kept_up(store: sqlite3.Connection) -> None:
+    """Remember that they do."""
+    with explained(store), transaction(store):
+        store.execute(_NOTE_KEPT_UP)
 
 
 def index_files(store: sqlite3.Connection, path: str, files: Iterable[str], options: Options) -> Summary:
@@ -110,30 +104,6 @@ def _run(
     return len(summary.touched) == len(plan.jobs)
 
 
-def _look(store: sqlite3.Connection, walks: list[Walk]) -> str | None:
-    """What tells one state of all transcripts from another, in a few bytes; None where not all could be seen."""
-    if any(walk.unreadable for walk in walks) or store.execute(_NOT_PLAIN, (PARSER,)).fetchone():
-        return None
-    found = [walk.found for walk in walks]
-    # The hash of a tuple of numbers is the same in every process, which that of a text is not.
-    numbers = hash(
-        tuple([n for one in found for s in one.values() for n in (s[0].st_size, s[0].st_mtime_ns, s[4] or 0)])
-    )
-    paths = "\n".join(["\n".join(one) for one in found]).encode("utf-8", "surrogateescape")
-    return f"{PARSER} {numbers:x} {zlib.crc32(paths):x} {len(paths)}"
-
-
-def _last_look(store: sqlite3.Connection) -> str | None:
-    row = store.execute("select value from store_facts where name = 'look'").fetchone()
-    return None if row is None else row[0]
-
-
-def _keep_look(store: sqlite3.Connection, look: str) -> None:
-    if look != _last_look(store):
-        with transaction(store):
-            store.execute("insert or replace into store_facts (name, value) values ('look', ?)", (look,))
-
-
 def _known(store: sqlite3.Connection, path: str) -> Known | None:
     columns = ", ".join(Known._fields)
     row = store.execute(f"select {columns} from transcripts where path = ?", (path,)).fetchone()
@@ -142,17 +112,6 @@ def _known(store: sqlite3.Connection, path: str) -> Known | None:
 
 def _forgotten(store: sqlite3.Connection) -> set[str]:
     return {row[0] for row in store.execute("select session_id from forgotten")}
-
-
-def _vanished(walk: Walk, walks: list[Walk], marks: dict[str, Mark]) -> Iterator[str]:
-    """Known transcripts of a root that are not there. A root that is empty as a whole lost nothing (D4)."""
-    if not walk.found:
-        return
-    blind = [path.rstrip(os.sep) for path, _ in walk.unreadable]
-    for path in marks.keys() - walk.found.keys():
-        is_lost = path.startswith(walk.root + os.sep) and not any(path in other.found for other in walks)
-        if is_lost and not any(path == folder or path.startswith(folder + os.sep) for folder in blind):
-            yield path
 
 
 def _is_forgotten(seen: Seen, forgotten: set[str]) -> bool:
@@ -182,8 +141,6 @@ def _record_run(store: sqlite3.Connection, summary: Summary, kind: str, started:
     """Keep what a run did, if it did anything."""
     summary.seconds = round(time.time() - started, 3)
     if not (summary.changed or summary.gone):
-        last = store.execute("select kind from runs order by id desc limit 1").fetchone()
-        summary.is_kept_up = last is not None and last[0] == "index"
         return
     from crusts_index import __version__
 

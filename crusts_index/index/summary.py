@@ -43,8 +43,8 @@ class Summary:
         self.seconds = 0.0
         self.pending_bytes = 0
         self.is_complete = True
-        self.is_kept_up = False
-        """Nothing is new, and the run that changed the store last was a plain one: prices and search know it all."""
+        self.was_kept_up = False
+        """Whether prices and search knew of all that the store held before this run."""
         self.unreadable: list[tuple[str, str]] = []
         self.touched: list[int] = []
         """Ids of the transcripts that were read."""

@@ -2,7 +2,7 @@
 
 import sys
 
-from crusts_index.errors import CrustsError, NotQuick
+from crusts_index.errors import NotQuick
 from crusts_index.store.settings import Settings, load_settings, split_flags
 
 MOST_STDIN = 1 << 20
@@ -46,32 +46,20 @@ def run_hook(settings: Settings, payload: bytes) -> None:
 def _run_plain(settings: Settings) -> None:
     import gc
 
-    from crusts_index.index.refresh import index_all, keeps_text
+    from crusts_index.index.refresh import index_all, keep_up, keeps_text
     from crusts_index.index.summary import Options
 
     gc.disable()  # nothing here forms cycles; looking for some costs a twentieth
     summary = index_all(settings, Options(jobs=0, keep_text=keeps_text(settings), most_bytes=MOST_BYTES))
     if not summary.is_complete:
         raise NotQuick
-    if not summary.is_kept_up or "search" in settings.config:
-        _keep_up(settings)
+    if summary.touched or not summary.was_kept_up or "search" in settings.config:
+        unpriced = keep_up(settings, summary)
+        if unpriced:
+            _note(f"no price is known for {', '.join(unpriced)}: their calls have no cost")
     sys.stdout.write(summary.sentence() + "\n")
     for path, reason in summary.unreadable:
         _note(f"could not read {path}: {reason}")
-
-
-def _keep_up(settings: Settings) -> None:
-    """What a plain index does besides: prices of new models (D15), the search file."""
-    from crusts_index.index.refresh import learn_new_prices
-    from crusts_index.store import search
-
-    unpriced = learn_new_prices(settings)
-    if unpriced:
-        _note(f"no price is known for {', '.join(unpriced)}: their calls have no cost")
-    try:
-        search.keep_up(settings)
-    except CrustsError as error:
-        _note(f"the search file was left as it was: {error}")
 
 
 def _note(message: str) -> None:

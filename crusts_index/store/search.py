@@ -23,11 +23,8 @@ if TYPE_CHECKING:
 
     Text = tuple[int, str]
 
-MARKS = ("\U0010fff0", "\U0010fff1")
-"""What stands before and behind a match in a preview: two characters that no text uses."""
-
-MOST_TERMS = 64
-TIMEOUT = 10.0  # seconds to wait for another writer
+TIMEOUT = 10.0
+"""Seconds to wait for another writer."""
 _OURS = 0x63727573  # application_id: a file that another program made is left alone
 _LAYOUT = 1  # user_version: a file of another layout is made anew
 _BATCH_CHARS = 8_000_000  # characters of text that share a transaction
@@ -35,8 +32,9 @@ _BATCH_CHARS = 8_000_000  # characters of text that share a transaction
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]")
 # Colours and titles that a terminal would take; else they grow together with the words behind them.
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)?")
-_SEPARATOR = "\x1f"
-_ALIEN = '{} is a database of another program: move it away, or set "search": false in config.json'
+SEPARATOR = "\x1f"
+"""What stands about characters that are words of their own."""
+ALIEN = '{} is a database of another program: move it away, or set "search": false in config.json'
 
 _LAY = (
     "create virtual table words using fts5 (text, tokenize = 'unicode61 remove_diacritics 2')",
@@ -50,6 +48,7 @@ _STAMPS = """
 select id, offset || ' ' || size || ' ' || mtime_ns || ' ' || parser || ' ' || hex(ifnull(tail_hash, ''))
 from transcripts
 """
+_NO_MARKS = "select transcript_id, stamp from marks where 0"
 # A tool use without path and command has the beginning of its input in `texts`.
 _TEXTS = """
 select x.block_id, x.text
@@ -62,10 +61,6 @@ from tool_uses
 where transcript_id = :transcript and name is not null and coalesce(path, command) is not null
 order by 1
 """
-_PREVIEW = """
-select rowid, snippet(words, 0, ?, ?, '…', 24) from words where words match ? and rowid = ?
-"""
-_TERM = re.compile(r'"([^"]*)"?(\*?)|([^\s"]+)')
 
 
 def search_path(db: str) -> str:
@@ -80,21 +75,24 @@ def is_wanted(settings: "Settings") -> bool:
     return settings.config.get("search") is not False
 
 
-def keep_up(settings: "Settings") -> None:
+def keep_up(settings: "Settings", only: "Iterable[int] | None" = None) -> None:
     """Bring the search file up to date for a plain `crusts index`; remove it where the user wants none.
 
+    `only` names the transcripts that changed, where the file knew of all others; None = compare all.
     Another process that is at it already is left to it. Raises CrustsError where it cannot be written.
     """
     path = search_path(settings.db)
     if not is_wanted(settings):
-        if _is_ours(path):
+        if is_ours(path):
             remove(path)
         return
     with closing(open_store(settings.db)) as store:
-        update(store, path, timeout=0.0)
+        update(store, path, only, timeout=0.0)
 
 
-def update(store: sqlite3.Connection, path: str, *, timeout: float = TIMEOUT) -> bool:
+def update(
+    store: sqlite3.Connection, path: str, only: "Iterable[int] | None" = None, *, timeout: float = TIMEOUT
+) -> bool:
     """Take what is new in the store into the search file at `path`; False if another process is doing so.
 
     A file that is missing, damaged or of another layout is made anew.
@@ -103,12 +101,12 @@ def update(store: sqlite3.Connection, path: str, *, timeout: float = TIMEOUT) ->
     for attempt in (1, 2):
         try:
             with closing(_open_to_write(path, timeout)) as search:
-                _take_all(store, search)
+                _take_all(store, search, None if only is None or _is_empty(search) else list(only))
             return True
         except sqlite3.Error as error:
             if _kind(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                 return False
-            if attempt == 2 or not _is_damage(error):
+            if attempt == 2 or not is_damage(error):
                 raise explain(error, path) from error
         except OSError as error:
             raise CrustsError(f"the search file {path} cannot be made: {error.strerror}") from error
@@ -116,61 +114,12 @@ def update(store: sqlite3.Connection, path: str, *, timeout: float = TIMEOUT) ->
     return True
 
 
-def match_of(text: str) -> str | None:
-    """What the user typed as an FTS5 query: all words must occur; None if there is no word in it.
-
-    `"…"` is a phrase, a `*` at the end of a word or phrase stands for any ending. Nothing else is syntax.
-    """
-    terms = []
-    for phrase, star, word in _TERM.findall(text.encode("utf-8", "replace").decode()):
-        term = word.rstrip("*") if word else phrase
-        if any(character.isalnum() for character in term):
-            ending = " *" if star or word.endswith("*") else ""
-            terms.append(f'"{_spaced(term)}"{ending}')
-    return " AND ".join(list(dict.fromkeys(terms))[:MOST_TERMS]) or None
-
-
-def find(store: sqlite3.Connection, path: str, match: str) -> list[int]:
-    """Ids of the blocks and tool uses whose text matches; a damaged search file is made anew. Raises CrustsError."""
-    try:
-        return _find(path, match)
-    except sqlite3.Error as error:
-        if not _is_ours(path):
-            raise CrustsError(_ALIEN.format(path)) from error
-        if not _is_damage(error):
-            raise explain(error, path) from error
-    remove(path)
-    update(store, path)
-    try:
-        return _find(path, match)
-    except sqlite3.Error as error:
-        raise explain(error, path) from error
-
-
-def _find(path: str, match: str) -> list[int]:
-    with closing(read_only(path, TIMEOUT)) as search:
-        return [row[0] for row in search.execute("select rowid from words where words match ?", (match,))]
-
-
-def previews(path: str, match: str, ids: "Iterable[int]") -> dict[int, str]:
-    """Around the first matches in each of these texts, with MARKS about them. Raises CrustsError."""
-    found: dict[int, str] = {}
-    try:
-        with closing(read_only(path, TIMEOUT)) as search:
-            for one in ids:
-                for row in search.execute(_PREVIEW, (*MARKS, match, one)):
-                    found[row[0]] = row[1].replace(_SEPARATOR, "")
-    except sqlite3.Error as error:
-        raise explain(error, path) from error
-    return found
-
-
 def forget_transcripts(path: str, transcripts: "Iterable[int]") -> None:
     """Take the texts of these transcripts out of the search file, from its free pages too.
 
     Where that cannot be done, the whole file goes: it can be made again.
     """
-    if not _is_ours(path):
+    if not is_ours(path):
         return
     try:
         with closing(_open_to_write(path, TIMEOUT)) as search:
@@ -208,7 +157,7 @@ def behind(store: sqlite3.Connection, path: str) -> tuple[int, int]:
     return texts, sum(marks.get(one) != stamp for one, stamp in stamps.items())
 
 
-def _is_ours(path: str) -> bool:
+def is_ours(path: str) -> bool:
     """Whether there is a file that we made, or that may be ours but is damaged."""
     if not os.path.exists(path):
         return False
@@ -245,7 +194,7 @@ def _lay(search: sqlite3.Connection, path: str) -> None:
             search.execute(statement)
     elif state[0] != _OURS:
         search.execute("rollback")
-        raise CrustsError(_ALIEN.format(path))
+        raise CrustsError(ALIEN.format(path))
     elif state[1] != _LAYOUT:
         search.execute("rollback")
         raise _Outdated("another layout")
@@ -263,12 +212,16 @@ def _state(search: sqlite3.Connection) -> tuple[int, int]:
     return application, layout
 
 
-def _take_all(store: sqlite3.Connection, search: sqlite3.Connection) -> None:
-    """Bring every transcript's texts up to date, a batch of them a transaction."""
+def _is_empty(search: sqlite3.Connection) -> bool:
+    return search.execute("select 1 from marks limit 1").fetchone() is None
+
+
+def _take_all(store: sqlite3.Connection, search: sqlite3.Connection, only: list[int] | None) -> None:
+    """Bring every transcript's texts up to date, or those of some, a batch of them a transaction."""
     store.execute("begin")  # one picture of the store, whoever writes to it meanwhile
     try:
-        stamps = _stamps(store)
-        marks = dict(search.execute("select transcript_id, stamp from marks"))
+        stamps = _stamps(store, only)
+        marks = dict(search.execute("select transcript_id, stamp from marks" if only is None else _NO_MARKS))
         gone = [one for one in marks if one not in stamps]
         pending = [one for one, stamp in stamps.items() if marks.get(one) != stamp]
         if not gone and not pending:
@@ -299,7 +252,7 @@ def _take(store: sqlite3.Connection, search: sqlite3.Connection, transcript: int
         _drop(search, transcript)
         before = []
     new = found[len(before) :]
-    search.executemany("insert into words (rowid, text) values (?, ?)", ((one, _spaced(text)) for one, text in new))
+    search.executemany("insert into words (rowid, text) values (?, ?)", ((one, spaced(text)) for one, text in new))
     last = found[-1][0] if found else 0
     search.execute(
         "insert or replace into marks (transcript_id, stamp, last, texts, checksum) values (?, ?, ?, ?, ?)",
@@ -308,9 +261,11 @@ def _take(store: sqlite3.Connection, search: sqlite3.Connection, transcript: int
     return sum(len(text) for _, text in new)
 
 
-def _stamps(store: sqlite3.Connection) -> "dict[int, Any]":
+def _stamps(store: sqlite3.Connection, only: list[int] | None = None) -> "dict[int, Any]":
     with explained(store):
-        return dict(store.execute(_STAMPS))
+        if only is None:
+            return dict(store.execute(_STAMPS))
+        return {row[0]: row[1] for one in only for row in store.execute(_STAMPS + "where id = ?", (one,))}
 
 
 def _texts(store: sqlite3.Connection, transcript: int) -> list["Text"]:
@@ -335,17 +290,18 @@ def _checksum(texts: "Iterable[Text]") -> int:
     return total
 
 
-def _spaced(text: str) -> str:
+def spaced(text: str) -> str:
+    """The text as the search file has it: without escapes, and parted where a script puts no spaces."""
     if "\x1b" in text:
-        text = _ESCAPE.sub(_SEPARATOR, text)
-    return text if text.isascii() else _UNSPACED.sub(rf"{_SEPARATOR}\g<0>{_SEPARATOR}", text)
+        text = _ESCAPE.sub(SEPARATOR, text)
+    return text if text.isascii() else _UNSPACED.sub(rf"{SEPARATOR}\g<0>{SEPARATOR}", text)
 
 
 def _kind(error: sqlite3.Error) -> int:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
-def _is_damage(error: sqlite3.Error) -> bool:
+def is_damage(error: sqlite3.Error) -> bool:
     """Whether making the file anew mends it: damage, and tables that are not there or look otherwise."""
     kinds = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
     return isinstance(error, _Outdated) or _kind(error) in kinds

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from hashlib import blake2b
-from struct import Struct
 
 import msgspec
 
 from crusts_index.transcript.categories import AGENT_TOOLS, EDIT_TOOLS, SHELL_TOOLS
 from crusts_index.transcript.content import Result
+from crusts_index.transcript.digest import hash64
 from crusts_index.transcript.past import NoPast, Past, Place
 from crusts_index.transcript.repair import clean
 from crusts_index.transcript.rows import Row, thread_id
@@ -23,7 +22,6 @@ _decode_input = msgspec.json.Decoder(ToolInput).decode
 _decode_outcome = msgspec.json.Decoder(ToolOutcome).decode
 _OWN_COMMAND = re.compile(r"(?:^|[\s;&|/(])(?:claude-)?crusts(?:\s|$)")
 _STUB = re.compile(r"\s*(?:<system-reminder>)?\s*File (?:has )?(?:not changed|unchanged)")
-_signed = Struct(">q").unpack
 _CUT_REACH = 400
 _LONGEST_STUB = 1000
 
@@ -185,12 +183,6 @@ class ToolUses:
             if edit not in self._edits:
                 self._edits[edit] = self._past.prior_edit(*edit)
             use.prior_edit_id = self._edits[edit]
-
-
-def hash64(part: bytes) -> int:
-    """A 64-bit hash, signed, as SQLite keeps integers."""
-    (number,) = _signed(blake2b(part, digest_size=8).digest())
-    return number  # type: ignore[no-any-return]
 
 
 def _mark_short(use: ToolUse, result: Result) -> None:
