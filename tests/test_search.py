@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crusts_index.store.matches import find, match_of
 from crusts_index.store.open import open_store
-from crusts_index.store.search import find, match_of, search_path, update
+from crusts_index.store.search import search_path, update
 from tests.builders import SESSION, ClaudeFolder, Transcript
 from tests.picture import ask, read
 from tests.profiles import examples

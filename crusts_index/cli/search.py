@@ -13,7 +13,7 @@ from crusts_index.cli.session import Store
 from crusts_index.errors import CrustsError
 from crusts_index.index.refresh import keeps_text
 from crusts_index.render import console, jsonout, text
-from crusts_index.store import query
+from crusts_index.store import matches, query
 from crusts_index.store import search as file
 from crusts_index.store.settings import Settings
 
@@ -84,16 +84,16 @@ def _find(
     settings: Settings, store: Connection, wanted: str, filters: dict[str, object], limit: int
 ) -> tuple[list[dict[str, Any]], int]:
     """The hits to show, each with its marked preview, and how many there are."""
-    match = file.match_of(wanted)
+    match = matches.match_of(wanted)
     if match is None:
         return [], 0
     path = file.search_path(settings.db)
     _bring_up(store, path)
-    ids = file.find(store, path, match)
+    ids = matches.find(store, path, match)
     hits: list[dict[str, Any]] = query.dicts(
         query.run(store, "search", ids=jsonout.encode_plain(ids), limit=limit, **filters)
     )
-    previews = file.previews(path, match, [hit["id"] for hit in hits])
+    previews = matches.previews(path, match, [hit["id"] for hit in hits])
     for hit in hits:
         hit["preview"] = text.clean(previews.get(hit["id"], ""))
     return hits, hits[0]["in_all"] if hits else 0
@@ -115,21 +115,21 @@ def _bring_up(store: Connection, path: str) -> None:
 def _print_json(wanted: str, hits: list[dict[str, Any]], in_all: int) -> None:
     found = []
     for hit in hits:
-        preview, matches = _unmark(hit["preview"])
+        preview, spans = _unmark(hit["preview"])
         row = {key: hit[key] for key in _KEYS if key in hit} | {"preview": preview, "gone": bool(hit["gone"])}
-        found.append(row | {"matches": matches})
+        found.append(row | {"matches": spans})
     show.document({"text": wanted, "hits": found, "total": in_all})
 
 
 def _unmark(preview: str) -> tuple[str, list[list[int]]]:
     """The preview without marks, and where its matches begin and end."""
-    begin, end = file.MARKS
-    plain, matches = "", []
+    begin, end = matches.MARKS
+    plain, spans = "", []
     for number, part in enumerate(preview.replace(end, begin).split(begin)):
         if number % 2:
-            matches.append([len(plain), len(plain) + len(part)])
+            spans.append([len(plain), len(plain) + len(part)])
         plain += part
-    return plain, matches
+    return plain, spans
 
 
 def _print(hits: list[dict[str, Any]], in_all: int, wanted: str, *, colour: bool) -> None:
@@ -171,7 +171,7 @@ def _aligned(heads: list[list[str]]) -> list[str]:
 
 def _marked(preview: str, room: int | None, *, colour: bool) -> str:
     """The preview with its matches shown: bold, or between asterisks."""
-    begin, end = file.MARKS
+    begin, end = matches.MARKS
     if room is not None:
         marks = 0 if colour else preview.count(begin) + preview.count(end)  # an asterisk more each
         room -= marks

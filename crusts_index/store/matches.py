@@ -1,0 +1,70 @@
+"""Asks the search file: which texts match what the user typed, and how they read around the matches."""
+
+import re
+import sqlite3
+from contextlib import closing
+
+from crusts_index.errors import CrustsError
+from crusts_index.store.open import explain, read_only
+from crusts_index.store.search import ALIEN, SEPARATOR, TIMEOUT, is_damage, is_ours, remove, spaced, update
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MARKS = ("\U0010fff0", "\U0010fff1")
+"""What stands before and behind a match in a preview: two characters that no text uses."""
+MOST_TERMS = 64
+_PREVIEW = """
+select rowid, snippet(words, 0, ?, ?, '…', 24) from words where words match ? and rowid = ?
+"""
+_TERM = re.compile(r'"([^"]*)"?(\*?)|([^\s"]+)')
+
+
+def match_of(text: str) -> str | None:
+    """What the user typed as an FTS5 query: all words must occur; None if there is no word in it.
+
+    `"…"` is a phrase, a `*` at the end of a word or phrase stands for any ending. Nothing else is syntax.
+    """
+    terms = []
+    for phrase, star, word in _TERM.findall(text.encode("utf-8", "replace").decode()):
+        term = word.rstrip("*") if word else phrase
+        if any(character.isalnum() for character in term):
+            ending = " *" if star or word.endswith("*") else ""
+            terms.append(f'"{spaced(term)}"{ending}')
+    return " AND ".join(list(dict.fromkeys(terms))[:MOST_TERMS]) or None
+
+
+def find(store: sqlite3.Connection, path: str, match: str) -> list[int]:
+    """Ids of the blocks and tool uses whose text matches; a damaged search file is made anew. Raises CrustsError."""
+    try:
+        return _find(path, match)
+    except sqlite3.Error as error:
+        if not is_ours(path):
+            raise CrustsError(ALIEN.format(path)) from error
+        if not is_damage(error):
+            raise explain(error, path) from error
+    remove(path)
+    update(store, path)
+    try:
+        return _find(path, match)
+    except sqlite3.Error as error:
+        raise explain(error, path) from error
+
+
+def _find(path: str, match: str) -> list[int]:
+    with closing(read_only(path, TIMEOUT)) as search:
+        return [row[0] for row in search.execute("select rowid from words where words match ?", (match,))]
+
+
+def previews(path: str, match: str, ids: "Iterable[int]") -> dict[int, str]:
+    """Around the first matches in each of these texts, with MARKS about them. Raises CrustsError."""
+    found: dict[int, str] = {}
+    try:
+        with closing(read_only(path, TIMEOUT)) as search:
+            for one in ids:
+                for row in search.execute(_PREVIEW, (*MARKS, match, one)):
+                    found[row[0]] = row[1].replace(SEPARATOR, "")
+    except sqlite3.Error as error:
+        raise explain(error, path) from error
+    return found
