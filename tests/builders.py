@@ -42,9 +42,7 @@ def stamp(time: datetime) -> str:
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{time.microsecond // 1000:03d}Z"
 
 
-def usage(
-    input: int = 3, write: int = 0, read: int = 0, output: int = 20, write_1h: int = 0, **more: Any
-) -> Json:
+def usage(input: int = 3, write: int = 0, read: int = 0, output: int = 20, write_1h: int = 0, **more: Any) -> Json:
     """The usage of one call; `write_1h` is the part of `write`, the whole cache write, that lives an hour."""
     return without_omitted(
         {
@@ -155,9 +153,7 @@ class Transcript:
 
     def meta(self, type: str, **fields: Any) -> None:
         """A record without an envelope: `custom-title`, `last-prompt`, `summary`, `cost-state`, …"""
-        self.pieces.append(
-            dumps(without_omitted({"type": type, "sessionId": self.session, **fields})) + b"\n"
-        )
+        self.pieces.append(dumps(without_omitted({"type": type, "sessionId": self.session, **fields})) + b"\n")
 
     def raw(self, data: bytes) -> None:
         """Bytes as they are, without a newline of their own."""
@@ -210,9 +206,7 @@ class Transcript:
     def synthetic(self, text: str = "No response requested.", **fields: Any) -> str:
         """A line the program wrote in the model's name: no call."""
         nothing = usage(input=0, output=0)
-        return self.response(
-            text, usage=nothing, model="<synthetic>", request=OMIT, isApiErrorMessage=True, **fields
-        )
+        return self.response(text, usage=nothing, model="<synthetic>", request=OMIT, isApiErrorMessage=True, **fields)
 
     def tool_use(self, name: str, input: Json | None = None, id: str | None = None) -> Json:
         """A block for `response`; its `id` is what `tool_result` answers."""
@@ -268,9 +262,7 @@ class Transcript:
             "totalLines": len(lines),
         }
         given = {"file_path": path, "offset": offset or OMIT, "limit": limit or OMIT}
-        return self.call(
-            "Read", without_omitted(given), text, tool_use_result={"type": "text", "file": file}, **more
-        )
+        return self.call("Read", without_omitted(given), text, tool_use_result={"type": "text", "file": file}, **more)
 
     def edit(self, path: str, old: str = "a", new: str = "b", *, original: str = "a\n", **more: Any) -> str:
         given = {"file_path": path, "old_string": old, "new_string": new, "replace_all": False}
@@ -305,9 +297,7 @@ class Transcript:
             compactMetadata=counted,
         )
 
-    def summary(
-        self, text: str = "This session is being continued: the parser is done.", **fields: Any
-    ) -> str:
+    def summary(self, text: str = "This session is being continued: the parser is done.", **fields: Any) -> str:
         return self.prompt(text, isCompactSummary=True, isVisibleInTranscriptOnly=True, **fields)
 
     def system(self, subtype: str, **fields: Any) -> str:
@@ -336,9 +326,7 @@ class Transcript:
 
     def sidechain(self) -> "Transcript":
         """A thread of its own inside this transcript: same file and clock, own root."""
-        thread = Transcript(
-            self.session, cwd=self.cwd, version=self.version, model=self.model, clock=self.clock
-        )
+        thread = Transcript(self.session, cwd=self.cwd, version=self.version, model=self.model, clock=self.clock)
         thread.pieces, thread.ids, thread.is_sidechain = self.pieces, self.ids, True
         return thread
 

@@ -186,9 +186,7 @@ def _bash(sheet: Sheet, command: Any, output: Any, fails: Any) -> None:
 
 
 def _mcp(sheet: Sheet, tool: Any, output: Any, _: Any) -> None:
-    result = (
-        [{"type": "tool_reference", "tool_name": "mcp__tracker__search"}] if tool == "ToolSearch" else output
-    )
+    result = [{"type": "tool_reference", "tool_name": "mcp__tracker__search"}] if tool == "ToolSearch" else output
     sheet.transcript.call(tool, {"query": "open"}, result, context=_context(sheet))
 
 
@@ -244,9 +242,7 @@ def _microcompact(sheet: Sheet, pre: Any, *_: Any) -> None:
         "compactedToolIds": [],
         "clearedAttachmentUUIDs": [],
     }
-    sheet.transcript.system(
-        "microcompact_boundary", content="Context microcompacted", microcompactMetadata=meta
-    )
+    sheet.transcript.system("microcompact_boundary", content="Context microcompacted", microcompactMetadata=meta)
 
 
 def _rewrite(sheet: Sheet, place: Any, *_: Any) -> None:
@@ -371,9 +367,7 @@ def folders(draw: st.DrawFn, odd: bool = True, damaged: bool = True) -> dict[str
                 meta = {"agentType": "explorer", "toolUseId": "toolu_x"}
                 made[f"{place}/agent-{agent}.meta.json"] = [json.dumps(meta).encode()]
     if damaged:
-        made = {
-            path: draw(damages(lines)) if path.endswith(".jsonl") else lines for path, lines in made.items()
-        }
+        made = {path: draw(damages(lines)) if path.endswith(".jsonl") else lines for path, lines in made.items()}
     return {path: b"".join(lines) for path, lines in made.items()}
 
 
@@ -388,11 +382,7 @@ def histories(draw: st.DrawFn, odd: bool = True, damaged: bool = True) -> list[S
     while rest:
         path = draw(st.sampled_from(sorted(rest)))
         data = rest.pop(path)
-        size = (
-            draw(st.one_of(st.just(len(data)), st.integers(0, len(data))))
-            if path.endswith(".jsonl")
-            else len(data)
-        )
+        size = draw(st.one_of(st.just(len(data)), st.integers(0, len(data)))) if path.endswith(".jsonl") else len(data)
         steps.append((path, data[:size]))
         if size < len(data):
             rest[path] = data[size:]

@@ -140,9 +140,7 @@ def test_colon_lines() -> None:
 
 def test_escape_sequences_are_passed_over() -> None:
     """Colours change nothing, and none reaches a label."""
-    coloured = GLYPHS.replace("⛁", "\x1b[38;2;1;2;3m⛁\x1b[39m").replace(
-        "Messages", "\x1b[1mMessages\x1b[22m\x07"
-    )
+    coloured = GLYPHS.replace("⛁", "\x1b[38;2;1;2;3m⛁\x1b[39m").replace("Messages", "\x1b[1mMessages\x1b[22m\x07")
     assert parse_context(coloured) == parse_context(GLYPHS)
 
 
@@ -153,9 +151,7 @@ def test_of_several_the_last_is_read() -> None:
     assert (report.used_tokens, report.window_tokens) == (60_000, 500_000)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "hello", "a: b", "Price: 5", "## Context Usage", "| a | b |", "Messages: many"]
-)
+@pytest.mark.parametrize("text", ["", "hello", "a: b", "Price: 5", "## Context Usage", "| a | b |", "Messages: many"])
 def test_anything_else_is_none(text: str) -> None:
     """Text without a number of tokens in a known place is no report."""
     assert parse_context(text) is None

@@ -69,9 +69,7 @@ def test_every_line_is_a_record_with_a_type(demo: Path) -> None:
     for records in transcripts(demo).values():
         assert all(isinstance(record["type"], str) for record in records)
         spoken = [record for record in records if "uuid" in record]
-        assert all(
-            {"parentUuid", "sessionId", "timestamp", "cwd", "version"} <= set(record) for record in spoken
-        )
+        assert all({"parentUuid", "sessionId", "timestamp", "cwd", "version"} <= set(record) for record in spoken)
 
 
 def test_the_same_moment_gives_the_same_bytes(tmp_path: Path) -> None:

@@ -145,23 +145,15 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=8,
 )
-foreign_hook = (
-    st.fixed_dictionaries({"type": st.just("command"), "command": st.text(max_size=8)}) | json_values
-)
+foreign_hook = st.fixed_dictionaries({"type": st.just("command"), "command": st.text(max_size=8)}) | json_values
 entry = st.fixed_dictionaries({"hooks": st.lists(foreign_hook, max_size=3)}) | json_values
-events = st.dictionaries(
-    st.sampled_from(["Stop", "SessionEnd", "PreToolUse", "x"]), st.lists(entry, max_size=3)
-)
-random_settings = st.dictionaries(
-    st.text(max_size=5).filter(lambda key: key != "hooks"), json_values, max_size=3
-)
+events = st.dictionaries(st.sampled_from(["Stop", "SessionEnd", "PreToolUse", "x"]), st.lists(entry, max_size=3))
+random_settings = st.dictionaries(st.text(max_size=5).filter(lambda key: key != "hooks"), json_values, max_size=3)
 
 
 @hypothesis_settings(deadline=None)
 @given(random_settings, st.none() | events, st.sampled_from(["Stop", "SessionEnd", "new"]))
-def test_add_then_remove_means_the_same(
-    settings: dict[str, Any], hooks: dict[str, Any] | None, event: str
-) -> None:
+def test_add_then_remove_means_the_same(settings: dict[str, Any], hooks: dict[str, Any] | None, event: str) -> None:
     """For any settings, adding our hook and removing it gives back what they meant, in the same order."""
     if hooks is not None:
         settings = {**settings, "hooks": hooks}

@@ -38,9 +38,7 @@ def crusts(tmp_path: Path) -> Crusts:
         "__main__.QUICK = {'readout': 'told', 'statusline': 'told', 'index': 'told', 'status': 'gone.away'}\n"
         "sys.exit(__main__.main())"
     )
-    environ = dict(
-        os.environ, PYTHONPATH=os.pathsep.join([str(ROOT), str(tmp_path)]), CRUSTS_HOME=str(tmp_path)
-    )
+    environ = dict(os.environ, PYTHONPATH=os.pathsep.join([str(ROOT), str(tmp_path)]), CRUSTS_HOME=str(tmp_path))
 
     def run(*argv: str) -> tuple[int, str, str]:
         done = subprocess.run(
@@ -57,9 +55,7 @@ def test_a_quick_command_runs_without_typer(crusts: Crusts) -> None:
     assert (0, "quick --hook False\n", "") == crusts("index", "--hook")
 
 
-@pytest.mark.parametrize(
-    "argv", [["--db", "x", "readout"], ["readout", "--help"], ["readout", "decline"], ["status"]]
-)
+@pytest.mark.parametrize("argv", [["--db", "x", "readout"], ["readout", "--help"], ["readout", "decline"], ["status"]])
 def test_all_else_takes_the_full_command_line(crusts: Crusts, argv: list[str]) -> None:  # type: ignore[no-untyped-def]
     """Options before the name, --help, a module that declines, a module that is not there."""
     code, out, err = crusts(*argv)

@@ -190,9 +190,7 @@ def test_a_store_on_read_only_media_is_read() -> None:
         assert ["index.db"] == os.listdir(place)
         path.chmod(0o444)
         place.chmod(0o555)
-        read = (
-            "drop_root()\nprint(ensure(path), *open_store(path).execute('select count(*) from store_facts'))"
-        )
+        read = "drop_root()\nprint(ensure(path), *open_store(path).execute('select count(*) from store_facts'))"
         assert "False (2,)" == program.run(read, path)
         write = "drop_root()\nwith transaction(open_store(path, write=True)): pass"
         said = program.run(write, path)

@@ -83,9 +83,7 @@ def run(*argv: str) -> int:
         ],
     ],
 )
-def test_common_options_stand_before_and_after_the_name(
-    argv: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_common_options_stand_before_and_after_the_name(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """Both places add up; where both name one value, the later counts."""
     assert 0 == run(*argv)
     assert "/d p True True /a,/b" == capsys.readouterr().out.splitlines()[0].strip()
@@ -101,11 +99,7 @@ def test_common_options_reach_commands_of_a_group(capsys: pytest.CaptureFixture[
 def test_the_quick_path_knows_the_same_common_options() -> None:
     """What the full command line declares, the quick path's own reading takes, and no more."""
     declared = {
-        name
-        for param in app.build({}).params
-        if not param.expose_value
-        for name in param.opts
-        if param.name != "help"
+        name for param in app.build({}).params if not param.expose_value for name in param.opts if param.name != "help"
     }
     assert {*_VALUED, *_SWITCHES} == declared
 

@@ -127,9 +127,7 @@ def test_what_is_no_payload_is_none(data: bytes) -> None:
 
 def test_bom_and_bad_bytes() -> None:
     """A BOM is passed over, undecodable bytes cost only themselves, half a surrogate pair becomes a ?."""
-    payload = read_hook(
-        b'\xef\xbb\xbf{"session_id": "s", "prompt": "a\xffb", "cwd": "/\\ud83d", "reason": "x\\u0000"}'
-    )
+    payload = read_hook(b'\xef\xbb\xbf{"session_id": "s", "prompt": "a\xffb", "cwd": "/\\ud83d", "reason": "x\\u0000"}')
     assert payload is not None
     assert (payload.prompt, payload.cwd, payload.reason) == ("a\ufffdb", "/?", None)
 

@@ -76,9 +76,7 @@ def cost(store: sqlite3.Connection, call_id: int) -> float | None:
 
 def by_package(model: str, day: datetime, **usage: int) -> Decimal:
     """What the price list's own arithmetic says."""
-    fresh, read, write = (
-        usage.get(name, 0) for name in ("input_tokens", "cache_read_tokens", "cache_write_tokens")
-    )
+    fresh, read, write = (usage.get(name, 0) for name in ("input_tokens", "cache_read_tokens", "cache_write_tokens"))
     given = Usage(
         input_tokens=fresh + read + write,
         cache_read_tokens=read,
@@ -155,9 +153,7 @@ def test_names_of_a_model(store: sqlite3.Connection, model: str, listed: str) ->
     assert [(1,)] == store.execute("select priced from models").fetchall()
 
 
-@pytest.mark.parametrize(
-    "model", ["haiku", "sonnet", "opus", "claude-mystery-9", "claude", "deepseek-r1:8b", ""]
-)
+@pytest.mark.parametrize("model", ["haiku", "sonnet", "opus", "claude-mystery-9", "claude", "deepseek-r1:8b", ""])
 def test_unknown_models_have_no_price(store: sqlite3.Connection, model: str) -> None:
     """A name the list does not have is named and its calls have no price, which is not 0."""
     number = call(store, model, input_tokens=5)
@@ -182,8 +178,7 @@ def test_missing_prices_are_derived_and_say_so(store: sqlite3.Connection) -> Non
     rows = {
         row[0]: row[1:]
         for row in store.execute(
-            "select model, input_usd, cache_read_usd, cache_write_5m_usd, cache_write_1h_usd, source"
-            " from prices"
+            "select model, input_usd, cache_read_usd, cache_write_5m_usd, cache_write_1h_usd, source from prices"
         )
     }
     assert (8.0, 0.8, 10.0, 16.0) == rows["claude-2.1"][:4]

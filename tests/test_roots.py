@@ -89,9 +89,7 @@ def test_renamed_projects_folder(home: Path) -> None:
     folder = home / "backup" / "-src-app"
     folder.mkdir(parents=True)
     (folder / SESSION).write_text("")
-    assert find_roots([str(home / "backup")], environ(home)) == [
-        Root(None, str(home / "backup"), explicit=True)
-    ]
+    assert find_roots([str(home / "backup")], environ(home)) == [Root(None, str(home / "backup"), explicit=True)]
 
 
 def test_folder_of_one_project_is_refused(home: Path) -> None:
@@ -164,7 +162,5 @@ def test_quick_modules_import_little(module: str) -> None:
     code = f"import sys, crusts_index.claude.{module}; print(sorted({slow} & set(sys.modules)))"
     command = [sys.executable, "-S", "-E", "-c", code]
     package = Path(__file__).parents[1]
-    result = subprocess.run(
-        command, capture_output=True, text=True, cwd=package, check=True, env={**os.environ}
-    )
+    result = subprocess.run(command, capture_output=True, text=True, cwd=package, check=True, env={**os.environ})
     assert result.stdout == "[]\n"

@@ -30,9 +30,7 @@ def test_flag_before_environment_before_config_before_default(tmp_path: Path) ->
     assert "/flag.db" == resolve("--db", "/flag.db", CRUSTS_HOME=home, CRUSTS_DB="/env.db").db
 
 
-def test_roots_come_from_the_first_source_that_names_any(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_roots_come_from_the_first_source_that_names_any(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """--path replaces CLAUDE_CONFIG_DIR, a comma list; that replaces config.json; default: two folders."""
     home = str(tmp_path)
     monkeypatch.setenv("HOME", "/h")
@@ -79,9 +77,7 @@ def test_other_words_are_left_in_their_order() -> None:
         split_flags(["--db"])
 
 
-@pytest.mark.parametrize(
-    "zone", ["", "Mars/Olympus", "../etc/passwd", "/usr/share/zoneinfo/UTC", "zone.tab", "a\0b"]
-)
+@pytest.mark.parametrize("zone", ["", "Mars/Olympus", "../etc/passwd", "/usr/share/zoneinfo/UTC", "zone.tab", "a\0b"])
 def test_an_unknown_zone_is_wrong_usage(zone: str, tmp_path: Path) -> None:
     """The C library would take it for UTC without a word."""
     with pytest.raises(WrongUsage, match="unknown zone"):
@@ -97,9 +93,7 @@ def test_the_zone_is_put_in_place_for_python_and_sqlite(tmp_path: Path) -> None:
         "print(time.localtime(0).tm_hour, sqlite3.connect(':memory:').execute(sql).fetchone()[0])"
     )
     environ = dict(os.environ, CRUSTS_HOME=str(tmp_path), TZ="XST-5")
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True)
     assert "0 1970-01-01 00:00:00\n" == done.stdout
 
 

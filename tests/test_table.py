@@ -117,6 +117,4 @@ def test_rows_become_records() -> None:
 )
 def test_csv_cells_are_data_and_never_formulas(cell: object, expected: str) -> None:
     """What a spreadsheet would run is marked as text; numbers are left alone."""
-    assert [["h", "x"], [expected, "x"]] == list(
-        csv.reader(io.StringIO(csvout.encode(["h", "x"], [[cell, "x"]])))
-    )
+    assert [["h", "x"], [expected, "x"]] == list(csv.reader(io.StringIO(csvout.encode(["h", "x"], [[cell, "x"]]))))

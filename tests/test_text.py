@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 
 from crusts_index.render import text
 
-HOSTILE = st.text(
-    st.sampled_from(list("ab [];?0m\\\x07\x1b\x90\x9b\x9c\x9d\n\r\t\x00\u202e\u2066\u200dé漢\ud800"))
-)
+HOSTILE = st.text(st.sampled_from(list("ab [];?0m\\\x07\x1b\x90\x9b\x9c\x9d\n\r\t\x00\u202e\u2066\u200dé漢\ud800")))
 
 
 @pytest.mark.parametrize(

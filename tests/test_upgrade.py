@@ -87,9 +87,7 @@ def test_migrations_make_what_the_schema_says(tmp_path: Path) -> None:
     made = open_store(tmp_path / "index.db")
     engine = create_engine("sqlite://", creator=lambda: made, poolclass=StaticPool)
     with engine.connect() as connection:
-        context = MigrationContext.configure(
-            connection, opts={"compare_type": True, "compare_server_default": True}
-        )
+        context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": True})
         assert [] == compare_metadata(context, metadata)
     fresh = sqlite3.connect(":memory:")
     declared = create_engine("sqlite://", creator=lambda: fresh, poolclass=StaticPool)
@@ -219,9 +217,7 @@ def test_an_upgrade_keeps_every_row(program: Program, filled: Path) -> None:
     assert 0o600 == mode(copy)
 
 
-@pytest.mark.parametrize(
-    "failure", ["raise RuntimeError('half way')", "op.execute('insert into nowhere values (1)')"]
-)
+@pytest.mark.parametrize("failure", ["raise RuntimeError('half way')", "op.execute('insert into nowhere values (1)')"])
 def test_a_failing_upgrade_changes_nothing(program: Program, filled: Path, failure: str) -> None:
     """Whatever a migration did before it failed is undone, tables made and rows changed alike."""
     before = dump(filled)

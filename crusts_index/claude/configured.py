@@ -33,11 +33,7 @@ def settings_detail(data: "dict[str, Any]") -> "dict[str, Any]":
         detail["cleanupPeriodDays"] = days
     environment = data.get("env")
     if isinstance(environment, dict):
-        known = {
-            key: environment[key]
-            for key in ENVIRONMENT
-            if isinstance(environment.get(key), (str, int, float))
-        }
+        known = {key: environment[key] for key in ENVIRONMENT if isinstance(environment.get(key), (str, int, float))}
         if known:
             detail["env"] = {key: str(value)[:200] for key, value in known.items()}
     return detail

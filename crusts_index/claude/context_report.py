@@ -41,9 +41,7 @@ _LABELS = (
 )
 _CAPACITY = ("capacity", "context window", "total")
 
-_ESCAPES = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
-)
+_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _GLYPHS = " \t\u00a0⛀⛁⛂⛃⛶⛝"
 _NUMBER = r"[~<]?\s*(\d[\d,]*(?:\.\d+)?)\s*([kKmM]?)"
 _RATIO = re.compile(rf"{_NUMBER}\s*/\s*{_NUMBER}(?:\s*tokens)?\s*(?:\(|$)")

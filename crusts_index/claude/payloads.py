@@ -90,9 +90,7 @@ class StatusPayload:
         self._read_window(_object(fields.get("context_window")))
 
     def _read_window(self, window: "dict[str, Any]") -> None:
-        self.window_size = (
-            _count(window.get("context_window_size")) or _count(window.get("total_tokens")) or None
-        )
+        self.window_size = _count(window.get("context_window_size")) or _count(window.get("total_tokens")) or None
         self.used_percentage = _number(window.get("used_percentage"))
         usage = window.get("current_usage")
         self.context_tokens: int | None = None

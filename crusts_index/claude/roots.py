@@ -43,9 +43,7 @@ def find_roots(paths: "Sequence[str]", environ: "Mapping[str, str]") -> list[Roo
 
     Each real folder comes once. Raises CrustsError for one that was named and is not there.
     """
-    named = [(path, "--path") for path in paths] or [
-        (path, "CLAUDE_CONFIG_DIR") for path in _configured(environ)
-    ]
+    named = [(path, "--path") for path in paths] or [(path, "CLAUDE_CONFIG_DIR") for path in _configured(environ)]
     if named:
         found = [_named_root(path, source, environ) for path, source in named]
     else:
@@ -114,9 +112,7 @@ def _named_root(path: str, source: str, environ: "Mapping[str, str]") -> Root:
         full = _composed(full) if os.path.isdir(_composed(full)) else full
     if not os.path.isdir(full):
         what = "is not a folder" if os.path.lexists(full) else "does not exist"
-        raise CrustsError(
-            f"{full} (from {source}) {what}: name a Claude Code config folder or its projects folder"
-        )
+        raise CrustsError(f"{full} (from {source}) {what}: name a Claude Code config folder or its projects folder")
     inside = os.path.join(full, "projects")
     if os.path.isdir(inside):
         return Root(full, inside, explicit=True)
@@ -137,8 +133,7 @@ def _holds_transcripts(path: str) -> bool:
     try:
         with os.scandir(path) as entries:
             return any(
-                len(entry.name) == _TRANSCRIPT_NAME_LENGTH and entry.name.endswith(".jsonl")
-                for entry in entries
+                len(entry.name) == _TRANSCRIPT_NAME_LENGTH and entry.name.endswith(".jsonl") for entry in entries
             )
     except OSError:
         return False

@@ -133,15 +133,11 @@ def _style_of(contents: Contents | None) -> _Style:
 def _render(path: str, settings: Settings, style: _Style) -> bytes:
     separators = (", " if style.indent is None else ",", ": ") if style.spaced else (",", ":")
     try:
-        text = json.dumps(
-            settings, indent=style.indent, separators=separators, ensure_ascii=False, allow_nan=False
-        )
+        text = json.dumps(settings, indent=style.indent, separators=separators, ensure_ascii=False, allow_nan=False)
         text.encode("utf-8")
     except UnicodeEncodeError:  # half of a surrogate pair can only be written as an escape
         text = json.dumps(settings, indent=style.indent, separators=separators, allow_nan=False)
     except ValueError as error:
-        raise CrustsError(
-            f"{path}: holds a number that would not survive rewriting, so it is left alone"
-        ) from error
+        raise CrustsError(f"{path}: holds a number that would not survive rewriting, so it is left alone") from error
     text = text.replace("\n", style.newline) + (style.newline if style.last_newline else "")
     return ((BOM if style.bom else "") + text).encode("utf-8")

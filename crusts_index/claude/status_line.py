@@ -44,9 +44,7 @@ def set_status_line(settings: Settings, command: str, wrap: bool = False) -> Set
         if current is None:
             raise CrustsError("the settings have a statusLine that is no command, so it is left alone")
         if not wrap:
-            raise CrustsError(
-                f"there is another status line ({current}): keep both with {WRAP}, or remove it first"
-            )
+            raise CrustsError(f"there is another status line ({current}): keep both with {WRAP}, or remove it first")
         inner: str | None = current
     else:
         inner = wrapped_command(current or "")

@@ -68,9 +68,7 @@ class Surrounding:
         self.detail = {"unread": file.unread, **detail} if file.unread else detail
 
     def __repr__(self) -> str:
-        return (
-            f"Surrounding({self.kind!r}, {self.path!r}, {self.name!r}, tokens={self.tokens}, {self.detail!r})"
-        )
+        return f"Surrounding({self.kind!r}, {self.path!r}, {self.name!r}, tokens={self.tokens}, {self.detail!r})"
 
 
 def snapshot(
@@ -136,9 +134,7 @@ class _Snapshot:
                 if file is not None:
                     index = os.path.basename(path) == "MEMORY.md"
                     loaded = tokens_of(loaded_memory_chars(file.text)) if index else 0
-                    self._add(
-                        "memory", path, project, os.path.basename(path), file, {"loaded_tokens": loaded}
-                    )
+                    self._add("memory", path, project, os.path.basename(path), file, {"loaded_tokens": loaded})
 
     def add_listings(self) -> None:
         """Skills, commands and agents: of each only the name and the description are in the context."""
@@ -232,9 +228,7 @@ class _Snapshot:
         project = projects.get(self.project_path) if isinstance(projects, dict) else None
         if isinstance(project, dict):
             switched_off = project.get("disabledMcpServers")
-            self._add_servers(
-                path, self.project_path, ".claude.json", file, project.get("mcpServers"), switched_off
-            )
+            self._add_servers(path, self.project_path, ".claude.json", file, project.get("mcpServers"), switched_off)
 
     def _add_servers(
         self,

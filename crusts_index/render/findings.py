@@ -50,10 +50,7 @@ def files_text(page: Page, files: Sequence[FileUse], project: str) -> None:
     room = None if page.width is None else max(8, page.width - 36)
     page.rows(
         ("tokens", "of it waste", "reads", "edits", "file"),
-        [
-            (one.tokens, one.wasted_tokens, one.reads, one.edits, _path(one.path, project, room))
-            for one in shown
-        ],
+        [(one.tokens, one.wasted_tokens, one.reads, one.edits, _path(one.path, project, room)) for one in shown],
     )
     if len(shown) < len(files):
         page.say(f"+ {len(files) - len(shown):,} more")

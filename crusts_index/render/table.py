@@ -23,9 +23,7 @@ def table(
     Null shows as –; columns named *_usd show dollars, *_share per cent, all other numbers thousands,
     unless `forms` has another form for the numbers of a column.
     """
-    cells = [
-        [_cell(name, value, forms or {}) for name, value in zip(columns, row, strict=True)] for row in rows
-    ]
+    cells = [[_cell(name, value, forms or {}) for name, value in zip(columns, row, strict=True)] for row in rows]
     numeric = [_is_numeric(row[i] for row in rows) for i in range(len(columns))]
     heads = [text.clean(name) for name in columns]
     if width is not None:
@@ -33,9 +31,7 @@ def table(
         if widths is None:
             return _blocks(heads, cells, width)
         heads = [text.shorten(head, limit) for head, limit in zip(heads, widths, strict=True)]
-        cells = [
-            [text.shorten(cell, limit) for cell, limit in zip(row, widths, strict=True)] for row in cells
-        ]
+        cells = [[text.shorten(cell, limit) for cell, limit in zip(row, widths, strict=True)] for row in cells]
     return _lay_out(heads, cells, numeric)
 
 
@@ -53,9 +49,7 @@ def _cell(name: str, value: object, forms: Mapping[str, Form]) -> str:
 
 def _is_numeric(values: Iterable[object]) -> bool:
     known = [value for value in values if value is not None]
-    return bool(known) and all(
-        isinstance(value, int | float) and not isinstance(value, bool) for value in known
-    )
+    return bool(known) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in known)
 
 
 def _fit(heads: list[str], cells: list[list[str]], numeric: list[bool], width: int) -> list[int] | None:

@@ -55,9 +55,7 @@ def claim(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise CrustsError(f"{folder} is not a folder; name one that is empty or does not exist")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / MARKER).is_file():
-        raise CrustsError(
-            f"{folder} is not empty and not a demo; name a folder that is empty or does not exist"
-        )
+        raise CrustsError(f"{folder} is not empty and not a demo; name a folder that is empty or does not exist")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / MARKER).write_text("Made up by `crusts demo`; safe to delete as a whole.\n")
@@ -94,9 +92,7 @@ def write_surroundings(folder: Path, time: datetime) -> None:
     playwright = {"type": "stdio", "command": "npx", "args": ["playwright-mcp", "--headless"]}
     tracker = {"type": "http", "url": "https://mcp.example.com/tracker"}
     work = folder / "work"
-    project = {
-        str(work / "orchard-api"): {"mcpServers": {"tracker": tracker}, "hasTrustDialogAccepted": True}
-    }
+    project = {str(work / "orchard-api"): {"mcpServers": {"tracker": tracker}, "hasTrustDialogAccepted": True}}
     write_json(folder / "settings.json", settings, time)
     write_json(folder / ".claude.json", {"mcpServers": {"github": github}, "projects": project}, time)
     write_json(work / "lantern-web" / ".mcp.json", {"mcpServers": {"playwright": playwright}}, time)
@@ -104,9 +100,7 @@ def write_surroundings(folder: Path, time: datetime) -> None:
         write(folder / name, text.encode(), time)
     memory = re.sub(r"[^A-Za-z0-9]", "-", str(work / "orchard-api"))
     notes = "# Memory\n\n- Reports are checked against the February figures in `tests/data/february.csv`.\n"
-    notes += (
-        "- The staging database is refreshed every Monday at six; slow queries before that are not real.\n"
-    )
+    notes += "- The staging database is refreshed every Monday at six; slow queries before that are not real.\n"
     write(folder / "projects" / memory / "memory" / "MEMORY.md", notes.encode(), time)
 
 

@@ -44,9 +44,7 @@ def port_reports(told: Told) -> Told:
     announce(s)
     mention(s, "docs/reports.md")
     mention(s, "orchard/reports/base.py")
-    s.use(
-        read(s, "orchard/models.py"), read(s, "orchard/paging.py"), text="First the ground.", thinking=deep(s)
-    )
+    s.use(read(s, "orchard/models.py"), read(s, "orchard/paging.py"), text="First the ground.", thinking=deep(s))
     told.delegate(
         "Explore",
         "find every caller of the reports",
@@ -84,8 +82,7 @@ def port_reports(told: Told) -> Told:
     s.use(read(s, "orchard/reports/base.py"), thinking=700)
     s.use(bash("pytest tests/reports -q", pytest_output("reports", 144), why="Run all report tests"))
     s.say(
-        "All twelve reports use `ReportQuery` now; 144 tests pass. February adds up to the ledger to the "
-        "cent.",
+        "All twelve reports use `ReportQuery` now; 144 tests pass. February adds up to the ledger to the cent.",
         thinking=deep(s),
     )
     s.prompt("thanks, looks good")
@@ -97,8 +94,7 @@ def port_reports(told: Told) -> Told:
         thinking=900,
     )
     s.say(
-        "Settlements, at 0.9 s for the largest account. It still sorts on disk; an index on the provider "
-        "would help.",
+        "Settlements, at 0.9 s for the largest account. It still sorts on disk; an index on the provider would help.",
         thinking=500,
     )
     finish(s, "Move reports to the query layer", last)
@@ -162,9 +158,7 @@ def compact_reports(s: Recorder, done: int) -> None:
         f"6. Next: {words(list(NOUNS)[done])}.\n"
     )
     mention(s, "orchard/reports/base.py")
-    s.attach(
-        "compact_file_reference", filename=str(s.cwd / "orchard/models.py"), displayPath="orchard/models.py"
-    )
+    s.attach("compact_file_reference", filename=str(s.cwd / "orchard/models.py"), displayPath="orchard/models.py")
 
 
 def restyle_checkout(told: Told) -> Told:
@@ -185,22 +179,17 @@ def restyle_checkout(told: Told) -> Told:
         "list the texts of the components",
         "Which user-visible texts stand in the components instead of src/texts? Give component and text.",
         [f"src/components/{name}.tsx" for name in ("AddressForm", "OrderSummary", "CartLine", "GiftOptions")],
-        "All four have their heading inline, and the button text Continue. Everything else already comes "
-        "from props.",
+        "All four have their heading inline, and the button text Continue. Everything else already comes from props.",
         model=SONNET,
     )
-    tasks = [
-        {"id": str(n), "subject": f"Restyle {name}", "status": "pending"} for n, name in enumerate(PARTS, 1)
-    ]
+    tasks = [{"id": str(n), "subject": f"Restyle {name}", "status": "pending"} for n, name in enumerate(PARTS, 1)]
     s.attach("task_reminder", adds=tokens_of(str(tasks)), content=tasks, itemCount=len(tasks))
     for number, name in enumerate(PARTS):
         if number == 8:
             s.wait(95 * 60)  # lunch: the cache goes cold
         s.prompt(f"{name}, please." if number else "Begin with the pay button.")
         restyle_one(s, name, number)
-    s.use(
-        read(s, "src/components/AddressForm.tsx"), text="One last look at the longest form.", thinking=deep(s)
-    )
+    s.use(read(s, "src/components/AddressForm.tsx"), text="One last look at the longest form.", thinking=deep(s))
     s.say(
         "All fourteen are restyled and checked at 390, 820 and 1280 pixels. The address form wraps late; I "
         "left a note.",
@@ -239,9 +228,7 @@ def restyle_one(s: Recorder, name: str, number: int) -> None:
     """One component: read, change, three pictures, a correction now and then."""
     path = f"src/components/{name}.tsx"
     s.use(read(s, path), thinking=deep(s, 2_300, 4_900))
-    s.use(
-        edit(s, path, "className={styles.root}", "className={styles.stack}"), thinking=deep(s, 1_800, 4_200)
-    )
+    s.use(edit(s, path, "className={styles.root}", "className={styles.stack}"), thinking=deep(s, 1_800, 4_200))
     shots = [
         mcp(
             "playwright",

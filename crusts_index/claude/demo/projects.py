@@ -128,6 +128,5 @@ def project_files(name: str) -> dict[str, str]:
     }
     return {f"src/{part}.rs": rust_module(part, kinds) for part, kinds in rust.items()} | {
         "README.md": "# fieldnotes\n\nNotes are Markdown files; `fieldnotes find` lists those that match.\n",
-        "CHANGELOG.md": "# Changes\n\n## 0.4.0\n\n- `find --tag` takes several tags\n- Hidden folders are "
-        "skipped\n",
+        "CHANGELOG.md": "# Changes\n\n## 0.4.0\n\n- `find --tag` takes several tags\n- Hidden folders are skipped\n",
     }

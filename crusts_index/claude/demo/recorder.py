@@ -39,8 +39,7 @@ def tokens_of(content: str | list[Json]) -> int:
     if isinstance(content, str):
         return round(len(content) / CHARS_PER_TOKEN)
     return sum(
-        IMAGE_TOKENS if block["type"] == "image" else round(len(str(block)) / CHARS_PER_TOKEN)
-        for block in content
+        IMAGE_TOKENS if block["type"] == "image" else round(len(str(block)) / CHARS_PER_TOKEN) for block in content
     )
 
 
@@ -90,9 +89,7 @@ class Recorder:
 
     def stamp(self) -> str:
         self.wait(0.2 + self.chance.random())
-        return (
-            self.now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{self.now.microsecond // 1000:03d}Z"
-        )
+        return self.now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{self.now.microsecond // 1000:03d}Z"
 
     def put(self, record: Json) -> None:
         self.lines.append(json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
@@ -123,9 +120,7 @@ class Recorder:
     def attach(self, kind: str, *, adds: int = 0, **fields: Any) -> str:
         return self.record("attachment", adds=adds, attachment={"type": kind, **fields})
 
-    def prompt(
-        self, text: str, *, images: Sequence[str] = (), back_to: str | None = None, **fields: Any
-    ) -> str:
+    def prompt(self, text: str, *, images: Sequence[str] = (), back_to: str | None = None, **fields: Any) -> str:
         """What the person typed. `back_to` names the record that a rewind went back to."""
         if self.agent is None:
             self.wait(self.chance.uniform(20, 140))
@@ -190,8 +185,7 @@ class Recorder:
         """The usage of the next call and its output tokens; the cache holds its input side afterwards."""
         lifetime = timedelta(minutes=5 if self.agent else 60)
         written = sum(
-            round(len(str(block.get("text") or block.get("input") or "")) / CHARS_PER_TOKEN)
-            for block in blocks
+            round(len(str(block.get("text") or block.get("input") or "")) / CHARS_PER_TOKEN) for block in blocks
         )
         output = written + thinking + 8 * len(blocks)
         self.wait(1.5 + output / 70)

@@ -18,14 +18,10 @@ def tell(work: Path, now: datetime) -> list[Told]:
     return [
         first,
         csv_export_again(second, first),
-        double_submit(
-            begin(3, lantern, now - timedelta(days=15, hours=2), SONNET, "2.1.220", limit=1_000_000)
-        ),
+        double_submit(begin(3, lantern, now - timedelta(days=15, hours=2), SONNET, "2.1.220", limit=1_000_000)),
         index_speed(begin(4, notes, now - timedelta(days=11, hours=5), HAIKU, "2.1.220")),
         slow_report(begin(5, orchard, now - timedelta(days=8, hours=4), OPUS, "2.1.222")),
-        restyle_checkout(
-            begin(6, lantern, now - timedelta(days=5, hours=7), SONNET, "2.1.226", limit=1_000_000)
-        ),
+        restyle_checkout(begin(6, lantern, now - timedelta(days=5, hours=7), SONNET, "2.1.226", limit=1_000_000)),
         release_notes(begin(7, notes, now - timedelta(days=2, hours=3), SONNET, "2.1.226", limit=1_000_000)),
         port_reports(begin(8, orchard, now - timedelta(hours=2), OPUS, "2.1.226")),
     ]
@@ -34,9 +30,7 @@ def tell(work: Path, now: datetime) -> list[Told]:
 def csv_export(told: Told) -> Told:
     """A short, tidy session: read, change, test, read again after the change."""
     s = told.main
-    ask = (
-        "Customers want their invoices as CSV. Add an export next to the list, streaming, with a header row."
-    )
+    ask = "Customers want their invoices as CSV. Add an export next to the list, streaming, with a header row."
     s.prompt(ask)
     announce(s)
     s.use(
@@ -61,9 +55,7 @@ def csv_export(told: Told) -> Told:
     )
     hook(s, "PostToolUse", "make --silent format", matcher="Edit", took=310)
     s.use(read(s, "orchard/invoices.py", offset=50, limit=40))
-    s.use(
-        bash("pytest tests/test_invoices.py -q", pytest_output("invoices", 36), why="Run the invoice tests")
-    )
+    s.use(bash("pytest tests/test_invoices.py -q", pytest_output("invoices", 36), why="Run the invoice tests"))
     s.say(
         "The export is in `orchard/invoices.py` as `export_invoices`. It streams in batches of 500, so an "
         "account with "
@@ -82,12 +74,9 @@ def csv_export(told: Told) -> Told:
         thinking=890,
     )
     s.use(read(s, "orchard/invoices.py", offset=50, limit=40))
-    s.use(
-        bash("pytest tests/test_invoices.py -q", pytest_output("invoices", 38), why="Run the invoice tests")
-    )
+    s.use(bash("pytest tests/test_invoices.py -q", pytest_output("invoices", 38), why="Run the invoice tests"))
     s.say(
-        "Fields now go through `csv.writer`, so commas, quotes and line breaks survive. Two tests cover "
-        "them.",
+        "Fields now go through `csv.writer`, so commas, quotes and line breaks survive. Two tests cover them.",
         thinking=220,
     )
     finish(s, "CSV export for invoices", follow)
@@ -142,9 +131,7 @@ def double_submit(told: Told) -> Told:
     page = {"url": "http://localhost:5173/checkout"}
     s.use(mcp("playwright", "navigate", page, "Opened /checkout, status 200"))
     s.use(mcp("playwright", "click", {"selector": "text=Pay", "count": 2}, "Clicked twice, 40 ms apart"))
-    s.use(
-        mcp("playwright", "screenshot", {}, "Viewport 1280 by 800", picture=picture(s.chance)), thinking=540
-    )
+    s.use(mcp("playwright", "screenshot", {}, "Viewport 1280 by 800", picture=picture(s.chance)), thinking=540)
     s.use(
         read(s, "package-lock.json"),
         text="Two requests went out. Which version of the query library is this?",
@@ -209,9 +196,7 @@ def index_speed(told: Told) -> Told:
             "find/9000 notes   time: 4.11 s\n  walk   0.09 s\n  parse  3.87 s\n  match  0.15 s\n",
         )
     )
-    told_where = s.say(
-        "Nearly all of it is parsing: every note is read whole for its first three lines.", thinking=380
-    )
+    told_where = s.say("Nearly all of it is parsing: every note is read whole for its first three lines.", thinking=380)
     s.prompt("Then parse on four threads.")
     s.use(read(s, "src/index.rs"), thinking=520)
     s.use(
@@ -223,8 +208,7 @@ def index_speed(told: Told) -> Told:
         thinking=700,
     )
     s.say(
-        "The notes share an `Rc`, so this becomes a larger change: about nine functions would have to move "
-        "to `Arc`.",
+        "The notes share an `Rc`, so this becomes a larger change: about nine functions would have to move to `Arc`.",
         thinking=410,
     )
     s.model = SONNET
@@ -243,8 +227,7 @@ def index_speed(told: Told) -> Told:
         )
     )
     s.say(
-        "0.41 s now, ten times faster, with one thread. Notes whose header is longer than 2 KB are read "
-        "whole.",
+        "0.41 s now, ten times faster, with one thread. Notes whose header is longer than 2 KB are read whole.",
         thinking=300,
     )
     finish(s, "Faster find", better, own_title=True)
@@ -334,8 +317,7 @@ def slow_report(told: Told) -> Told:
         )
     )
     s.say(
-        "On staging the report takes 0.2 s instead of 32 s. The index is built concurrently, so nothing is "
-        "locked.",
+        "On staging the report takes 0.2 s instead of 32 s. The index is built concurrently, so nothing is locked.",
         thinking=240,
     )
     cut: Json = {"model": "<synthetic>", "id": s.new_uuid(), "type": "message", "role": "assistant"}
@@ -371,9 +353,7 @@ def context_report(s: Recorder) -> str:
     def short(tokens: int) -> str:
         return f"{tokens / 1000:.1f}k" if tokens >= 1_000 else str(tokens)
 
-    table = "\n".join(
-        f"| {label} | {short(tokens)} | {100 * tokens / s.limit:.1f}% |" for label, tokens in rows
-    )
+    table = "\n".join(f"| {label} | {short(tokens)} | {100 * tokens / s.limit:.1f}% |" for label, tokens in rows)
     used = f"{short(s.held)} / {s.limit // 1000}k ({100 * s.held / s.limit:.0f}%)"
     return (
         f"## Context Usage\n\n**Model:** {s.model}\n**Tokens:** {used}\n\n### Estimated usage by category\n\n"

@@ -366,9 +366,7 @@ def numbered(text: str, start: int = 1) -> str:
 def pytest_output(package: str, passed: int, failure: str = "") -> str:
     """What a test run prints."""
     files = max(1, passed // 9)
-    lines = [
-        f"tests/{package}/test_{n:02d}.py {'.' * 9} [{100 * n // files:3d}%]" for n in range(1, files + 1)
-    ]
+    lines = [f"tests/{package}/test_{n:02d}.py {'.' * 9} [{100 * n // files:3d}%]" for n in range(1, files + 1)]
     if failure:
         lines += [
             "",
@@ -436,11 +434,7 @@ def lockfile(chance: random.Random, packages: int) -> str:
             f'      "integrity": "sha256-{digest}",\n'
             f'      "dev": {"true" if number % 3 else "false"}\n    }}'
         )
-    return (
-        '{\n  "name": "lantern-web",\n  "lockfileVersion": 3,\n  "packages": {\n'
-        + ",\n".join(entries)
-        + "\n  }\n}"
-    )
+    return '{\n  "name": "lantern-web",\n  "lockfileVersion": 3,\n  "packages": {\n' + ",\n".join(entries) + "\n  }\n}"
 
 
 def picture(chance: random.Random) -> str:
@@ -451,10 +445,5 @@ def picture(chance: random.Random) -> str:
 
     header = struct.pack(">IIBBBBB", 8, 8, 8, 2, 0, 0, 0)
     rows = (b"\x00" + chance.randbytes(3) * 8) * 8
-    png = (
-        b"\x89PNG\r\n\x1a\n"
-        + chunk(b"IHDR", header)
-        + chunk(b"IDAT", zlib.compress(rows))
-        + chunk(b"IEND", b"")
-    )
+    png = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
     return base64.b64encode(png).decode()

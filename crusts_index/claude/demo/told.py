@@ -38,9 +38,7 @@ class Told:
     def threads(self) -> list[Recorder]:
         return [self.main, *self.agents]
 
-    def delegate(
-        self, kind: str, task: str, prompt: str, files: list[str], report: str, *, model: str
-    ) -> None:
+    def delegate(self, kind: str, task: str, prompt: str, files: list[str], report: str, *, model: str) -> None:
         """Let a subagent read some files and report; the main thread waits for it."""
         s = self.main
         number = len(self.agents) + 1

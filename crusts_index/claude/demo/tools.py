@@ -132,9 +132,7 @@ def mention(s: Recorder, path: str) -> str:
     return s.attach("file", adds=tokens_of(text), filename=full, content=content, displayPath=path)
 
 
-def hook(
-    s: Recorder, event: str, command: str, *, matcher: str = "", context: str = "", took: int = 40
-) -> None:
+def hook(s: Recorder, event: str, command: str, *, matcher: str = "", context: str = "", took: int = 40) -> None:
     """A hook that ran; `context` is what it told the model, if anything."""
     name = f"{event}:{matcher}" if matcher else event
     marks: Json = {"hookName": name, "hookEvent": event, "toolUseID": s.new_id("toolu")}
