@@ -255,8 +255,11 @@ class Sums:
             blocks += [
                 _Before(start[2] - 1, None, "text", start[6]),
                 _Before(start[2] - 1, None, "attachment", start[7]),
-                _Before(start[2] - 1, "skill_listing" if start[8] else None, "attachment", 0),
-                _Before(start[2] - 1, "nested_memory" if start[9] else None, "attachment", 0),
+            ]
+            blocks += [
+                _Before(start[2] - 1, subtype, "attachment", 0)
+                for subtype, is_there in (("skill_listing", start[8]), ("nested_memory", start[9]))
+                if is_there
             ]
             for epoch, boundary in enumerate(self._boundaries.get(one.transcript, ()), 1):
                 compactions.append(_boundary(boundary, epoch))
@@ -324,7 +327,7 @@ def _framing(excess: str, counts: str) -> int:
 def _call(record: int, ordinal: int, time_ms: int | None, context: int, model: str, epoch: int = 0) -> Call:
     return Call(
         *(record, record, record, 0, ordinal, 0, epoch, model, time_ms, 0, 0, 0, 0, 0, None, context),
-        *(None, None, None, False, True, True),
+        *(None, None, None, False, True, True, None),
     )
 
 

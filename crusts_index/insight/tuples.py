@@ -22,10 +22,14 @@ else:
 
     def _completed(cls, values, named):
         fields, defaults = cls._fields, cls._field_defaults
+        left = fields[len(values) :]
+        given = {**defaults, **named} if defaults else named
+        if len(values) <= len(fields) and named.keys() <= set(left) <= given.keys():
+            return (*values, *[given[field] for field in left])
         if len(values) > len(fields):
             raise TypeError(f"{cls.__name__} has {len(fields)} fields, {len(values)} values were given")
         twice = named.keys() & set(fields[: len(values)])
-        rest = [named.pop(field, defaults.get(field, ...)) for field in fields[len(values) :]]
+        rest = [named.pop(field, defaults.get(field, ...)) for field in left]
         if twice or named:
             raise TypeError(f"{cls.__name__}: given twice or no field: {', '.join(sorted(twice or named))}")
         if ... in rest:
