@@ -1,5 +1,7 @@
 """What is known of Claude Code's versions, its built-in tools and the models' windows; pure functions."""
 
+from crusts_index.insight.numbers import usable_number
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # `collections.abc` stays off the quick paths
     from collections.abc import Collection, Iterable, Mapping
@@ -191,9 +193,9 @@ def configured_window(model: str | None, windows: "Mapping[str, object]") -> int
     """The window by `contextWindows`: pattern (a part of the id, or all of it with `*`) to tokens."""
     text = (model or "").lower()
     for pattern, tokens in windows.items():
-        usable = isinstance(tokens, (int, float)) and not isinstance(tokens, bool) and 0 < tokens < 2**53
+        usable = usable_number(tokens)
         if text and usable and _fits(text, pattern.lower()):
-            return int(tokens)  # type: ignore[call-overload, no-any-return]
+            return int(usable)
     return None
 
 

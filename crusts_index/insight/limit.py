@@ -14,6 +14,7 @@ from crusts_index.insight.catalogue import (
     settings_window,
     variant_window,
 )
+from crusts_index.insight.numbers import usable_number
 from crusts_index.insight.tuples import NamedTuple
 from crusts_index.jsontext import loads
 
@@ -60,13 +61,13 @@ def window_settings(
     payload_window: int | None = None,
 ) -> WindowSettings:
     """The settings that hold for a session: of `environ` only for a live one, active in the last hour."""
-    windows, buffer = config.get("contextWindows"), config.get("autocompactBufferTokens")
-    is_number = isinstance(buffer, (int, float)) and not isinstance(buffer, bool)
+    windows = config.get("contextWindows")
+    buffer = usable_number(config.get("autocompactBufferTokens"))
     last_ms = facts.session.last_ms
     is_live = not facts.is_partial and last_ms is not None and now_ms - last_ms < _LIVE_MS
     return WindowSettings(
         context_windows=windows if isinstance(windows, dict) else {},
-        autocompact_buffer=int(buffer) if is_number and 0 <= buffer < 2**53 else None,  # type: ignore[operator, arg-type]
+        autocompact_buffer=None if buffer is None else int(buffer),
         payload_model=payload_model,
         payload_window=payload_window,
         env={name: environ[name] for name in _ENVIRONMENT if name in environ} if is_live else {},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from crusts_index.insight.numbers import usable_number
 from crusts_index.insight.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -34,8 +35,8 @@ def thresholds_of(config: Mapping[str, object]) -> Thresholds:
     given = config.get("wasteThresholds")
     if not isinstance(given, dict):
         return Thresholds()
-    usable = {field: given[key] for field, key in CONFIG_KEYS.items() if _is_usable(given.get(key))}
-    return Thresholds()._replace(**usable)
+    numbers = {field: usable_number(given.get(key)) for field, key in CONFIG_KEYS.items()}
+    return Thresholds()._replace(**{field: number for field, number in numbers.items() if number})
 
 
 def overrides_of(thresholds: Thresholds) -> list[str]:
@@ -45,7 +46,3 @@ def overrides_of(thresholds: Thresholds) -> list[str]:
         for field, value, default in zip(CONFIG_KEYS, thresholds, Thresholds(), strict=True)
         if value != default
     ]
-
-
-def _is_usable(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 2**53
