@@ -226,10 +226,10 @@ def test_no_history_is_kept_where_no_text_may_be(folder: ClaudeFolder) -> None:
     (folder.home / ".claude-crusts" / "config.json").write_text('{"keepText": false}')
     with terminal(folder, "tui") as screen:
         ready(screen)
-        screen.type("search secret", "Enter")
-        ready(screen)
+        screen.type("# secret", "Enter")
+        screen.wait_for(lambda shown: shown.count("5e551001>") == 2)
         screen.type("Up")
-        screen.wait_for("> search secret")
+        screen.wait_for(lambda shown: shown.count("# secret") == 2)
         screen.type("C-c")
         screen.wait_for(lambda shown: shown.count("5e551001>") == 3)
         screen.type("C-d")
