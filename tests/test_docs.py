@@ -92,7 +92,9 @@ def test_every_column_of_a_view_is_documented(demo: Demo, name: str) -> None:
 def test_the_readme_knows_every_setting() -> None:
     """What the program reads of config.json and of variables of its own stands under "Settings", and nothing else."""
     code = "\n".join(sources("crusts_index"))
-    keys = set(re.findall(r"(?:\bconfig\.get\(|_text\(config, )\"(\w+)\"", code))
+    constants = dict(re.findall(r"^([A-Z_]+) = (\"\w+\")", code, re.MULTILINE))
+    asked = re.findall(r"(?:\bconfig\.get\(|_text\(config, )(\"\w+\"|[A-Z_]+)", code)
+    keys = {constants.get(key, key).strip('"') for key in asked}
     told = section("Settings")
     rows = set(re.findall(r"^\| `(\w+)`", told, re.MULTILINE))
     assert keys - {"hooksEnabled", "hookEvents"} == rows
