@@ -61,7 +61,7 @@ def _print_version(asked: bool) -> None:
         raise typer.Exit
 
 
-# The common options (cli.md).
+# The common options, before or behind the name of any command.
 Path = Annotated[list[str] | None, _common("--path", metavar="DIR", help="Claude Code folder to read; repeatable.")]
 Db = Annotated[str | None, _common("--db", metavar="FILE", help="The store.")]
 Project = Annotated[str | None, _common("--project", metavar="TEXT", help="Only projects whose path has TEXT.")]
