@@ -62,9 +62,12 @@ class Terminal:
         pytest.fail(f"not on the screen: {wanted!r}\n{self.screen()}")
 
     def end(self) -> int:
-        """The exit code, once the command has ended."""
-        self.wait_for(lambda _: self.tmux("display", "-p", "#{pane_dead}").strip() == "1")
-        return int(self.tmux("display", "-p", "#{pane_dead_status}"))
+        """The exit code, once the command has ended: tmux hears of it a little later than of the closed terminal."""
+        self.wait_for(lambda _: bool(self._code()))
+        return int(self._code())
+
+    def _code(self) -> str:
+        return self.tmux("display", "-p", "#{pane_dead_status}").strip()
 
 
 @contextmanager

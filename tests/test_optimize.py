@@ -189,13 +189,16 @@ def test_line_ends_stay_as_they_are(project: Project) -> None:
 
 
 def test_a_linked_claude_md_stays_a_link(project: Project, tmp_path: Path) -> None:
-    """What it points to is changed, with its mode kept."""
+    """Where the user says yes to what it points to, that is changed, with its mode kept; --yes alone does not."""
     real = tmp_path / "notes.md"
     real.write_text(CLAUDE_MD)
     real.chmod(0o640)
     (project.path / "CLAUDE.md").unlink()
     (project.path / "CLAUDE.md").symlink_to(real)
-    project.apply()
+    passed_over = project.run("--apply", "--yes", "--filter", "claudemd-rule")
+    assert f"a link to {real}" in passed_over.err
+    assert CLAUDE_MD == real.read_text()
+    project.run("--apply", "--filter", "claudemd-rule", stdin="y\n")
     assert (project.path / "CLAUDE.md").is_symlink()
     assert real.read_text().startswith(CLAUDE_MD + "\n## Files to avoid reading\n")
     assert 0o640 == real.stat().st_mode & 0o777

@@ -109,9 +109,9 @@ def test_a_bad_zone_in_config_is_told_and_ignored(tmp_path: Path, capsys: pytest
 def test_a_corrupt_config_is_told_and_ignored(
     content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The run goes on with the defaults and one line on stderr."""
+    """The run goes on with the defaults and one line on stderr; what it says of text is not known, so none is kept."""
     (tmp_path / "config.json").write_bytes(content)
-    assert {} == read_config(str(tmp_path))
+    assert {"keepText": False} == read_config(str(tmp_path))
     assert 1 == capsys.readouterr().err.count("\n")
 
 

@@ -40,8 +40,8 @@ def accuracy(
         show.document({"pairs": len(rows), "rows": [one._asdict() for one in found]})
         return
     if not found:
-        console.put("Too few pairs of calls in the store to tell.")
+        console.remark("Too few pairs of calls in the store to tell.")
         return
     shown = [(one.version, one.kind, one.samples, *(round(value, 1) for value in one[3:])) for one in found]
     console.put(table.table(_COLUMNS, shown, console.table_width()))
-    console.put(f"{len(rows):,} pairs of calls; half of each group's errors lie between from and to.")
+    console.remark(f"{len(rows):,} pairs of calls; half of each group's errors lie between from and to.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -46,7 +47,10 @@ def apply_fixes(fixes: Sequence[Fix], settings: Settings, *, ask: bool) -> list[
 def _apply(fix: Fix, backups: str, *, ask: bool) -> Outcome:
     if fix.target is None:
         return _copy(fix)
-    if ask and not _confirmed(fix):
+    outside = _leads_outside(fix.target)
+    if outside and not ask:
+        return Outcome(fix.id, "skipped", fix.target, message=f"a link to {outside}: apply it without --yes")
+    if ask and not _confirmed(fix, outside):
         return Outcome(fix.id, "skipped", fix.target)
     try:
         edit = _WAYS[fix.kind](fix, fix.target, backups)
@@ -66,8 +70,17 @@ def _copy(fix: Fix) -> Outcome:
     return Outcome(fix.id, "copied", message=None if taken == "system" else "to the terminal's clipboard")
 
 
-def _confirmed(fix: Fix) -> bool:
-    sys.stderr.write(f"{fix.id} {text.clean(fix.title)}: write to {text.clean(fix.target or '')}? [y/N] ")
+def _leads_outside(target: str) -> str | None:
+    """Where a link leads that leaves the folder of its project; None for a target that stays in it."""
+    folder = os.path.dirname(target)
+    project = os.path.dirname(folder) if os.path.basename(folder) == ".claude" else folder
+    real = os.path.realpath(target)
+    return None if real.startswith(os.path.realpath(project) + os.sep) else real
+
+
+def _confirmed(fix: Fix, outside: str | None) -> bool:
+    where = f"{fix.target}, a link to {outside}" if outside else fix.target or ""
+    sys.stderr.write(f"{fix.id} {text.clean(fix.title)}: write to {text.clean(where)}? [y/N] ")
     sys.stderr.flush()
     answer = sys.stdin.readline() if sys.stdin is not None else ""
     if not answer.endswith("\n"):

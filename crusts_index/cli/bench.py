@@ -113,7 +113,7 @@ def compare(
     ]
     console.put(table.table(("after", label_a, label_b, "delta"), rows, console.table_width()))
     for line in found["insights"]:
-        console.put(f"* {line}")
+        console.remark(f"* {line}")
 
 
 def _wait(settings: Settings, named: str | None, focus: str | None, timeout: float) -> dict[str, Any]:
@@ -181,7 +181,7 @@ def _past(settings: Settings, named: str | None, output: pathlib.Path | None) ->
         show.document({"results": results})
         return
     if not results:
-        console.put("No compaction is in the store.")
+        console.remark("No compaction is in the store.")
         return
     columns = ("session", "cut", "trigger", "before", "after", "freed", "files_named")
     shown = [
@@ -196,7 +196,7 @@ def _past(settings: Settings, named: str | None, output: pathlib.Path | None) ->
         for one in results
     ]
     console.put(table.table(columns, shown, console.table_width()))
-    console.put("before, after: the window, exact where calls stand on both sides; freed: their difference.")
+    console.remark("before, after: the window, exact where calls stand on both sides; freed: their difference.")
 
 
 def _print(settings: Settings, result: dict[str, Any]) -> None:
@@ -208,7 +208,7 @@ def _print(settings: Settings, result: dict[str, Any]) -> None:
             f"Compacted: {before['tokensCurrentContext']:,} → {after['tokensCurrentContext']:,} tokens in the window"
             f" ({before['usagePercentage']}% → {after['usagePercentage']}%), waited {result['waitSec']} s."
         )
-        console.put(f"The summary names {len(result['summaryFileRefs'])} files.")
+        console.remark(f"The summary names {len(result['summaryFileRefs'])} files.")
     else:
         console.put(result["message"])
 

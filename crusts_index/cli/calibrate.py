@@ -49,6 +49,12 @@ def calibrate(
     pasted = parse_context(_pasted(sys.stdin))
     if pasted is None:
         raise CrustsError("that is no /context output: paste all that /context printed, its heading included")
+    missing = [name for name in ("system_prompt", "messages") if name not in {row.bucket for row in pasted.rows}]
+    if missing:
+        raise CrustsError("that is only a part of a /context output: paste all of it, its heading included")
+    # Without a heading and without the free space the window is not told, only what is used of it.
+    is_told = bool(pasted.buckets["free_space"]) or pasted.window_tokens != pasted.used_tokens
+    window = pasted.window_tokens if is_told else None
     with opened(settings) as store:
         told = _session(store, session)
     rows = [(row.label, row.tokens, row.deferred) for row in pasted.rows]
@@ -59,7 +65,7 @@ def calibrate(
             time_ms=when.now_ms(),
             model=pasted.model,
             used=pasted.used_tokens,
-            window=pasted.window_tokens,
+            window=window,
             rows=rows,
         )
     found: list[Comparison] = []
@@ -67,11 +73,11 @@ def calibrate(
         with opened(settings) as store:
             found = compare_last(store, told)
     if settings.json:
-        show.document({"session": told, "used": pasted.used_tokens, "window": pasted.window_tokens, **_json(found)})
+        show.document({"session": told, "used": pasted.used_tokens, "window": window, **_json(found)})
         return
-    console.put(f"Kept: {pasted.used_tokens:,} of {pasted.window_tokens:,} tokens, {len(rows)} rows.")
+    console.remark(f"Kept: {pasted.used_tokens:,} of {window or 'an unknown number of'} tokens, {len(rows)} rows.")
     if told is None:
-        console.put("No session was active in the last hour: name one to have it compared.")
+        console.remark("No session was active in the last hour: name one to have it compared.")
         return
     console.put(f"Session {told}:")
     console.put(table.table(COLUMNS, [cells(one) for one in found], console.table_width()))
@@ -94,12 +100,12 @@ def _show_all(settings: Settings) -> None:
         show.document({"outputs": len(outputs), "rows": [one._asdict() for one in found]})
         return
     if not found:
-        console.put("No /context output is in the store yet: paste one to `crusts calibrate`.")
+        console.remark("No /context output is in the store yet: paste one to `crusts calibrate`.")
         return
     columns = ("version", "part", "outputs", "median_error_%", "from_%", "to_%")
     shown = [(one.version, one.kind, one.samples, *(round(value, 1) for value in one[3:])) for one in found]
     console.put(table.table(columns, shown, console.table_width()))
-    console.put("Error: (estimate − /context) / /context; half of the outputs lie between from and to.")
+    console.remark("Error: (estimate − /context) / /context; half of the outputs lie between from and to.")
 
 
 def _session(store: Store, named: str | None) -> str | None:

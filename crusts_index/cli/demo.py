@@ -10,9 +10,7 @@ import typer
 from crusts_index.claude.demo import write_demo
 from crusts_index.cli import options
 
-Folder = Annotated[
-    pathlib.Path, typer.Argument(metavar="DIR", help="A new or empty folder, or an earlier demo.")
-]
+Folder = Annotated[pathlib.Path, typer.Argument(metavar="DIR", help="A new or empty folder, or an earlier demo.")]
 
 
 def demo(context: typer.Context, folder: Folder) -> None:
@@ -29,8 +27,6 @@ def demo(context: typer.Context, folder: Folder) -> None:
     if options.settings(context).json:
         typer.echo(json.dumps({"schema_version": 1, **counts}))
         return
-    typer.echo(
-        f"{made.sessions} sessions in {made.projects} projects, {made.records:,} records, in {made.folder}"
-    )
+    typer.echo(f"{made.sessions} sessions in {made.projects} projects, {made.records:,} records, in {made.folder}")
     typer.echo("Look at it with a store of its own:")
     typer.echo(f"  CLAUDE_CONFIG_DIR={made.folder} CRUSTS_HOME={made.folder / 'crusts'} crusts analyze")

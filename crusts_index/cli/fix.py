@@ -46,7 +46,9 @@ def fix(
     told = [(title, block) for title, block in named if block]
     if not told:
         window = found.window
-        console.put(f"Nothing to fix: the window is {window.health}, at {window.usage_percentage:.0f}% of its limit.")
+        console.remark(
+            f"Nothing to fix: the window is {window.health}, at {window.usage_percentage:.0f}% of its limit."
+        )
         return
     colour = console.use_colour(sys.stdout, no_color=settings.no_color)
     # The blocks are not wrapped: what is pasted must come out as it went in.

@@ -51,7 +51,7 @@ def _print(found: list[dict[str, Any]]) -> None:
     more = found[0]["in_all"] - len(found)
     if more:
         console.put(f"+ {more:,} more: --limit N shows N")
-    console.put(_NOTE)
+    console.remark(_NOTE)
 
 
 def _cells(row: dict[str, Any], now: int) -> tuple[object, ...]:

@@ -54,11 +54,11 @@ def history(rows: list[dict[str, Any]]) -> dict[str, object]:
 
 def _print(session: str, rows: list[dict[str, Any]]) -> None:
     if not rows:
-        console.put(f"Session {text.clean(session)} has no API call yet.")
+        console.remark(f"Session {text.clean(session)} has no API call yet.")
         return
     switches = len(rows) - 1
     times = "no switch" if not switches else "1 switch" if switches == 1 else f"{switches} switches"
-    console.put(f"Session {text.clean(session)}: now {text.clean(rows[-1]['model'])}, {times}")
+    console.remark(f"Session {text.clean(session)}: now {text.clean(rows[-1]['model'])}, {times}")
     values: list[tuple[object, ...]] = [
         (place, row["model"], *(row[name] for name in _SUMS), f"{row['first_message']}→{row['last_message']}")
         for place, row in enumerate(rows, 1)
@@ -67,4 +67,4 @@ def _print(session: str, rows: list[dict[str, Any]]) -> None:
         values.append((None, "total", *(sum(row[name] for row in rows) for name in _SUMS), None))
     forms = dict.fromkeys(("input", "output", "cache_read", "cache_write"), text.tokens)
     console.put(table.table(_HEADS, values, console.table_width(), forms))
-    console.put("Exact, as billed; messages are numbered as in every report.")
+    console.remark("Exact, as billed; messages are numbered as in every report.")

@@ -83,9 +83,9 @@ def _print(by: By, rows: list[dict[str, Any]], total: dict[str, Any], in_all: in
     console.put(table.table([by.value, *names], values, console.table_width(), forms))
     if len(rows) < in_all:
         console.put(f"+ {in_all - len(rows):,} more, counted in the total")
-    console.put(_WINDOW_NOTE if by in _WINDOWS else _TOOL_NOTE if by in _TOOLS else _CALL_NOTE)
+    console.remark(_WINDOW_NOTE if by in _WINDOWS else _TOOL_NOTE if by in _TOOLS else _CALL_NOTE)
     if total.get("retained_calls"):
-        console.put(f"{total['retained_calls']:,} of the calls were billed but are in no transcript any more.")
+        console.remark(f"{total['retained_calls']:,} of the calls were billed but are in no transcript any more.")
 
 
 def _short(by: By, key: str | None) -> str | None:

@@ -43,7 +43,7 @@ def _print(verdict: Verdict) -> None:
         f"{here:,} of {verdict.transcripts:,} transcripts are on disk and were read anew. All numbers are exact."
     )
     for line in verdict.lines:
-        console.put(f"{_words(line)}: {line.concerned:,} API calls {REASONS[line.reason]}")
+        console.remark(f"{_words(line)}: {line.concerned:,} API calls {REASONS[line.reason]}")
     if verdict.forgotten:
         console.put(
             f"{verdict.forgotten:,} sessions or files were forgotten on request and are counted on neither side."
@@ -51,7 +51,7 @@ def _print(verdict: Verdict) -> None:
     for path, what, kept, fresh in verdict.odd_rows[:_ROWS_SHOWN]:
         console.put(f"{path}: {kept:,} {what} in the store, {fresh:,} in the transcript")
     if len(verdict.odd_rows) > _ROWS_SHOWN:
-        console.put(f"+ {len(verdict.odd_rows) - _ROWS_SHOWN:,} more such rows: --json shows all")
+        console.remark(f"+ {len(verdict.odd_rows) - _ROWS_SHOWN:,} more such rows: --json shows all")
     console.put(_conclusion(verdict))
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 
+from crusts_index.errors import CrustsError
 from crusts_index.index.find import Walk
 from crusts_index.index.refresh import index_all, roots_of
 from crusts_index.index.summary import Options, Summary
@@ -16,7 +18,7 @@ from crusts_index.store.upgrade import ensure
 from crusts_index.store.when import now_ms
 
 # What is not in any transcript, or names rows that are carried over.
-_WHOLE = (*("projects", "sessions", "transcripts", "surroundings", "models", "prices", "runs", "forgotten"),)
+_WHOLE = ("projects", "sessions", "transcripts", "surroundings", "models", "prices", "runs", "forgotten")
 
 # Rows of transcripts that are not read anew. Of those that are, only retained responses are carried over.
 _OF_GONE = {
@@ -50,15 +52,30 @@ def rebuild(settings: Settings, options: Options) -> Summary:
     ensure(settings.db)
     roots = [root.projects_dir for root in roots_of(settings)]  # one that was named wrongly must not cost a rebuild
     fresh = f"{settings.db}.rebuild"
-    _remove(fresh)
-    try:
-        ensure(fresh)
-        _carry_over(settings.db, fresh, _readable(roots))
-        summary = index_all(_with_store(settings, fresh), options)
-        _swap(settings.db, fresh)
-    finally:
+    with _alone(f"{fresh}.lock"):
         _remove(fresh)
+        try:
+            ensure(fresh)
+            _carry_over(settings.db, fresh, _readable(roots))
+            summary = index_all(_with_store(settings, fresh), options)
+            _swap(settings.db, fresh)
+        finally:
+            _remove(fresh)
     return summary
+
+
+@contextmanager
+def _alone(path: str) -> Iterator[None]:
+    """Hold the lock on a file while building; it goes with the process. Raises CrustsError where another holds it."""
+    import fcntl
+
+    with open(os.open(path, os.O_CREAT | os.O_RDWR, 0o600), "wb") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise CrustsError("another rebuild of this store is at it: let it end") from None
+        yield
+        _unlink(path)
 
 
 def _readable(roots: list[str]) -> set[str]:

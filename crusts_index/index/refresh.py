@@ -10,6 +10,7 @@ from crusts_index.claude.roots import Root, find_roots
 from crusts_index.errors import CrustsError
 from crusts_index.index.run import index_files, index_roots, note_kept_up
 from crusts_index.index.summary import Options, Summary
+from crusts_index.store import config as store_config
 from crusts_index.store.open import checkpoint, open_store
 from crusts_index.store.query import run
 from crusts_index.store.settings import Settings
@@ -38,7 +39,7 @@ def roots_of(settings: Settings) -> list[Root]:
 
 def keeps_text(settings: Settings) -> bool:
     """Whether text may be kept (D16)."""
-    return settings.config.get("keepText") is not False
+    return store_config.keeps_text(settings.config)
 
 
 def open_writer(settings: Settings, timeout: float | None = None) -> sqlite3.Connection:

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Options", "Summary", "index_files", "index_roots"]
 
-_KEPT_UP = "select 1 from store_facts where name = 'kept_up' and value = (select cast(max(id) as text) from runs)"
-_NOTE_KEPT_UP = "insert or replace into store_facts (name, value) select 'kept_up', cast(max(id) as text) from runs"
+_LAST_RUN = "(select cast(ifnull(max(id), 0) as text) from runs)"
+_KEPT_UP = f"select 1 from store_facts where name = 'kept_up' and value = {_LAST_RUN}"
+_NOTE_KEPT_UP = f"insert or replace into store_facts (name, value) values ('kept_up', {_LAST_RUN})"
 
 
 def index_roots(store: sqlite3.Connection, path: str, roots: Iterable[str], options: Options) -> Summary:

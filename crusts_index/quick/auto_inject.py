@@ -4,6 +4,7 @@ whatever goes wrong, nothing is printed and the exit code is 0, since any other 
 import os
 import sys
 
+from crusts_index.store.config import keeps_text
 from crusts_index.store.settings import load_settings, split_flags
 
 TYPE_CHECKING = False
@@ -58,7 +59,7 @@ def inject(settings: "Settings", data: bytes) -> None:
             "usagePercent": round(live.window.usage_percentage, 1),
             "windowTokens": live.window.size,
             "reclaimableTokens": focus.tokens if focus else 0,
-            "advisoryText": text if settings.config.get("keepText") is not False else None,
+            "advisoryText": text if keeps_text(settings.config) else None,
         }
     finally:
         live.close()

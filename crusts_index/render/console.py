@@ -19,6 +19,15 @@ def put(text: str) -> None:
     sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
 
 
+def remark(text: str) -> None:
+    """Words below a report, wrapped to the terminal's width."""
+    import textwrap
+
+    width = table_width()
+    for line in text.splitlines():
+        put("\n".join(textwrap.wrap(line, width, break_long_words=False)) if width else line)
+
+
 def note(message: str) -> None:
     """One line for the user on stderr; nothing that a program should read."""
     sys.stderr.write(f"crusts: {clean(message)}\n")

@@ -8,6 +8,8 @@ from crusts_index.jsontext import loads
 
 Config = dict[str, object]
 
+KEEP_TEXT = "keepText"
+
 
 def config_path(home: str) -> str:
     """Where the settings of `home` stand."""
@@ -24,12 +26,17 @@ def read_config(home: str) -> Config:
         return {}
     except OSError as error:
         _warn(path, error.strerror or str(error))
-        return {}
+        return {KEEP_TEXT: False}
     config = _decode(content)
     if config is None:
         _warn(path, "not a JSON object")
-        return {}
+        return {KEEP_TEXT: False}
     return config
+
+
+def keeps_text(config: Config) -> bool:
+    """Whether text may be kept (D16): unless the user said anything but yes to it, or what was said cannot be read."""
+    return config.get(KEEP_TEXT, True) is True
 
 
 def write_config(home: str, changes: Config) -> None:
@@ -94,4 +101,4 @@ def _replace(path: str, content: bytes) -> None:
 
 def _warn(path: str, reason: str) -> None:
     if sys.stderr is not None:
-        sys.stderr.write(f"crusts: {path}: {reason}; going on with the defaults\n")
+        sys.stderr.write(f"crusts: {path}: {reason}; going on with the defaults, and keeping no text\n")

@@ -124,9 +124,7 @@ def _fetched_providers() -> "list[Provider]":
     try:
         snapshot = UpdatePrices().fetch()
     except Exception as error:  # whatever the package's HTTP client raises
-        raise CrustsError(
-            f"the price list cannot be fetched: {error}; the prices stay as they are"
-        ) from error
+        raise CrustsError(f"the price list cannot be fetched: {error}; the prices stay as they are") from error
     if snapshot is None:
         raise CrustsError("the price list cannot be fetched: nothing came; the prices stay as they are")
     return snapshot.providers
@@ -169,9 +167,7 @@ def _tiers(
         return next((tier.price for tier in reversed(price.tiers) if tokens >= tier.start), price.base)
 
     keys = ("input_mtok", "cache_read_mtok", "cache_write_mtok", "cache_write_1h_mtok", "output_mtok")
-    tiered = [
-        price for price in (getattr(prices, key, None) for key in keys) if isinstance(price, TieredPrices)
-    ]
+    tiered = [price for price in (getattr(prices, key, None) for key in keys) if isinstance(price, TieredPrices)]
     for start in sorted({0, *(tier.start for price in tiered for tier in price.tiers)}):
         fresh, read, write, write_1h, output = (at(key, start) for key in keys)
         if fresh is None or output is None:
@@ -246,9 +242,7 @@ def _find(model: str, providers: "list[Provider]") -> "tuple[str, ModelInfo] | N
     elif ":" in name:  # a tag of a local model
         return None
     else:
-        tries = [
-            (p.id, name) for p in providers if p.model_match is not None and p.model_match.is_match(name)
-        ][:1]
+        tries = [(p.id, name) for p in providers if p.model_match is not None and p.model_match.is_match(name)][:1]
     for provider, ref in tries:
         if provider in by_id and (info := by_id[provider].find_model(ref)):
             return provider, info

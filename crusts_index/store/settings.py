@@ -141,9 +141,7 @@ def _roots(flags: Flags, environ: "Mapping[str, str]", config: Config) -> tuple[
 def _timezone(flags: Flags, environ: "Mapping[str, str]", config: Config) -> str | None:
     if flags.timezone is not None:
         if not _is_zone(flags.timezone):
-            raise WrongUsage(
-                f"--timezone: unknown zone {flags.timezone!r}: say UTC, or one like Europe/Paris"
-            )
+            raise WrongUsage(f"--timezone: unknown zone {flags.timezone!r}: say UTC, or one like Europe/Paris")
         return flags.timezone
     if environ.get("TZ"):
         return environ["TZ"]  # as it stands: the C library reads more forms than names

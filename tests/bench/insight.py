@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+from tests.bench.later_runs import milliseconds
 from tests.bench.setting import Bench, Measure
-from tests.bench.timing import Took, median, python, ratio, rounds, run
+from tests.bench.timing import Took, python, ratio, rounds, run
 
 SESSION = {"analyze": 12.0, "waste": 12.0, "lost": 12.0, "report": 80.0}
 """Commands about one session, and how many bare starts of an interpreter their work may take."""
@@ -49,17 +50,17 @@ def measure(bench: Bench) -> Iterator[Measure]:
 
 
 def work(bench: Bench, name: str, environment: dict[str, str], args: tuple[str, ...], target: float) -> Measure:
-    """What a command takes beyond its imports, as CPU time: most of it is one process that never waits."""
+    """What a command takes beyond its imports."""
     took = rounds(
         bench.sizes.rounds * 2,
         bare=lambda: run(python("pass"), {}),
         work=lambda: second_run(args, environment),
     )
     return Measure(
-        f"{name}, CPU",
-        f"{median(took['work'], 'cpu') * 1e3:.0f} ms",
-        f"python -c pass {median(took['bare'], 'cpu') * 1e3:.1f} ms",
-        ratio(took["work"], took["bare"], "cpu"),
+        name,
+        milliseconds(took["work"]),
+        f"python -c pass {milliseconds(took['bare'])}",
+        ratio(took["work"], took["bare"]),
         at_most=target,
     )
 
