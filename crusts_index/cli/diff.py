@@ -77,8 +77,9 @@ def diff(
             for one in (*found.categories, found.total)
         ],
     )
+    is_exact = window_before.basis == window_after.basis == "exact"
     page.say(
-        "On the basis of the exact windows, categories estimated."
+        f"On the basis of the {'exact' if is_exact else 'derived'} windows, categories estimated."
         if found.basis == "window"
         else f"As counted, estimated; the windows were {window_before.size:,} and {window_after.size:,}."
     )
