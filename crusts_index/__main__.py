@@ -16,8 +16,8 @@ QUICK = {
 # Claude Code runs these; a failure of ours must never look like one of theirs.
 HOOK_TARGETS = {"status", "statusline", "auto-inject", "index"}
 
-# These only look: they leave nothing behind that would have to be taken down.
-AT_A_GLANCE = {"status", "statusline", "auto-inject"}
+# These look and are done: they leave nothing behind that would have to be taken down.
+AT_A_GLANCE = {"status", "statusline", "auto-inject", "readout"}
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -1,7 +1,8 @@
-"""The reader of JSON on the quick paths: what `json` reads it reads, what `json` refuses it refuses."""
+"""JSON on the quick paths: what `json` reads or writes is read and written alike, what it refuses is refused."""
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crusts_index.jsontext import dumps
 from tests.profiles import examples
 
 READ = "import sys\nfrom crusts_index.jsontext import loads\nassert 'json' not in sys.modules\n"
@@ -54,3 +56,30 @@ def test_odd_but_readable() -> None:
     assert ["{'a': [1.5]}", "'\\ud800'", "nan", "'a\\tb'"] == read_apart(
         [' \n{"a": [1.5]}\r\n', '"\\ud800"', "NaN", '"a\tb"']
     )
+
+
+WRITE = "import sys\nfrom crusts_index.jsontext import dumps\nassert 'json' not in sys.modules\n"
+
+
+def write_apart(values: list[object]) -> list[str]:
+    """What the writer makes of each value, in such a process."""
+    code = WRITE + "for value in eval(sys.stdin.read()):\n    print(ascii(dumps(value)))\n"
+    done = subprocess.run([sys.executable, "-c", code], input=ascii(values), capture_output=True, text=True, check=True)
+    return [ast.literal_eval(line) for line in done.stdout.splitlines()]
+
+
+@given(st.lists(VALUES, min_size=50, max_size=60))
+@examples(3)
+def test_every_value_is_written(values: list[object]) -> None:
+    """As `json` writes it without blanks, characters as they are."""
+    finite = [value for value in values if "inf" not in repr(value)]  # `inf` is no literal
+    wanted = [json.dumps(value, ensure_ascii=False, separators=(",", ":")) for value in finite]
+    assert wanted == write_apart(finite)
+
+
+def test_what_has_no_json_is_refused() -> None:
+    """With the error of `json`."""
+    with pytest.raises(TypeError):
+        dumps({1, 2})
+    with pytest.raises(subprocess.CalledProcessError):
+        write_apart([{1, 2}])

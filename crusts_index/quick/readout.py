@@ -5,6 +5,7 @@ import sys
 
 from crusts_index.errors import CrustsError, NotQuick, WrongUsage
 from crusts_index.insight import readout as insight
+from crusts_index.jsontext import dumps
 from crusts_index.store import query, when
 from crusts_index.store.settings import load_settings, split_flags
 
@@ -103,12 +104,16 @@ def read(store: "sqlite3.Connection", since: int, project: str | None) -> "dict[
 
 def encode(value: object, *, indent: bool = False) -> str:
     """JSON without a character that could do harm on a terminal."""
+    if indent:
+        import json
+
+        text = json.dumps(value, indent=2, ensure_ascii=False)
+    else:
+        text = dumps(value)
+    if text.replace("\n", "").isprintable():
+        return text
     import json
 
-    separators = (",", ": ") if indent else (",", ":")
-    text = json.dumps(value, indent=2 if indent else None, separators=separators, ensure_ascii=False)
-    if text.isascii() and "\x7f" not in text:
-        return text
     plain = "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
     return plain.replace("\x7f", "\\u007f")
 

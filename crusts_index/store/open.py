@@ -26,6 +26,9 @@ _MEMORY = (
     "pragma temp_store = memory",
     "pragma mmap_size = 67108864",
 )
+# A report may look at all of a store, and what is mapped is not copied. Mapped pages count as memory of the process, so
+# whoever writes maps less.
+_READING = "pragma mmap_size = 1073741824"
 _WRITING = (
     "pragma journal_mode = wal",
     "pragma synchronous = normal",
@@ -51,6 +54,8 @@ def open_store(path: "StorePath", *, write: bool = False, timeout: float = TIMEO
         _demand_head(store, path)
         if write:
             _prepare_writing(store, timeout)  # only now: it would lay an empty file over
+        else:
+            store.execute(_READING)
     except BaseException as error:
         if store is not None:
             store.close()
