@@ -431,3 +431,22 @@ def test_much_text_is_taken_in_several_transactions(folder: ClaudeFolder) -> Non
     assert 0 == folder.crusts("index").code
     assert 2 == folder.crusts("search", "needle149", "--json").json()["total"]
     assert 300 == folder.crusts("search", "needle*", "--json").json()["total"]
+
+
+def test_another_programs_file_keeps_every_byte(tmp_path: Path) -> None:
+    """A search.db of another program is refused and left as it was."""
+    folder = ClaudeFolder(tmp_path)
+    t = folder.main()
+    t.prompt("hello there")
+    t.response("hi", context=1_000)
+    t.write()
+    folder.crusts("index")
+    path = Path(folder.env()["CRUSTS_HOME"]) / "search.db"
+    path.unlink()
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("create table theirs (a)")
+    before = path.read_bytes()
+    refused = folder.crusts("search", "hello")
+    assert 1 == refused.code
+    assert 1 == len(refused.err.strip().splitlines())
+    assert before == path.read_bytes()

@@ -107,7 +107,7 @@ def _bring_up(store: Connection, path: str) -> None:
         if not file.update(store, path, timeout=PATIENCE):
             console.note("another crusts is bringing the search file up to date: answering from what is there")
     except CrustsError as error:
-        if not os.path.exists(path):
+        if not os.path.exists(path) or not file.is_ours(path):
             raise
         console.note(f"could not bring the search file up to date ({error}); answering from what is there")
 

@@ -58,7 +58,7 @@ where x.block_id between :low and :high
 union all
 select id, trim(ifnull(path, '') || ' ' || ifnull(command, ''))
 from tool_uses
-where transcript_id = :transcript and name is not null and coalesce(path, command) is not null
+where id between :low and :high and name is not null and coalesce(path, command) is not null
 order by 1
 """
 
@@ -186,6 +186,8 @@ def _lay(search: sqlite3.Connection, path: str) -> None:
     state = _state(search)
     if state == (_OURS, _LAYOUT):
         return
+    if state[0] != _OURS and search.execute("select 1 from sqlite_master").fetchone():
+        raise CrustsError(ALIEN.format(path))  # looked at only: not a byte of it is ours to change
     search.execute("pragma journal_mode = wal")
     search.execute("begin immediate")
     state = _state(search)  # another process may have been quicker
@@ -272,7 +274,7 @@ def _texts(store: sqlite3.Connection, transcript: int) -> list["Text"]:
     low, high = transcript << 40, ((transcript + 1) << 40) - 1
     found: dict[int, str] = {}
     with explained(store):
-        for one, text in store.execute(_TEXTS, {"transcript": transcript, "low": low, "high": high}):
+        for one, text in store.execute(_TEXTS, {"low": low, "high": high}):
             found[one] = f"{found[one]} {text}" if one in found else text
     return list(found.items())
 
