@@ -183,14 +183,15 @@ class Writer:
         for table in _RANGES:
             key = _RANGE_KEY.get(table, "id")
             store.execute(f"delete from {table} where {key} between ? and ?", (low, high))
-        for table in ("tool_uses", "meta_records", "problems"):
+        store.execute("delete from tool_uses where id between ? and ?", (low, high))
+        for table in ("meta_records", "problems"):
             store.execute(f"delete from {table} where transcript_id = ?", (transcript,))
         threads = (transcript << THREAD_BITS, ((transcript + 1) << THREAD_BITS) - 1)
         store.execute("delete from branches where thread_id between ? and ?", threads)
         store.execute(
             "delete from threads where id between ? and ? and id not in"
-            " (select thread_id from responses where transcript_id = ?)",
-            (*threads, transcript),
+            " (select thread_id from responses where thread_id between ? and ?)",
+            (*threads, *threads),
         )
         store.execute("update threads set messages = 0 where id between ? and ?", threads)
 
@@ -254,10 +255,13 @@ class Writer:
         store = self._store
         for transcript in settle_sessions(store, self._transcripts):
             # Rank 4 of D2 asks for the session, so every call that this transcript shares is ranked anew.
-            ids = store.execute("select id from responses where transcript_id = ?", (transcript,))
+            bounds = (transcript << RECORD_BITS, ((transcript + 1) << RECORD_BITS) - 1)
+            ids = store.execute(
+                "select id from responses where id between ? and ? or id < 0 and transcript_id = ?",
+                (*bounds, transcript),
+            )
             self._responses |= {row[0] for row in ids}
-            uses = store.execute("select id from tool_uses where transcript_id = ?", (transcript,))
-            self._uses |= {row[0] for row in uses}
+            self._uses |= {row[0] for row in store.execute("select id from tool_uses where id between ? and ?", bounds)}
         settle_calls(store, self._responses, self._continued)
         returned = drop_returned(store, [one for one, is_last in self._transcripts.items() if is_last])
         if returned:

@@ -87,6 +87,7 @@ def keep_up(settings: "Settings", only: "Iterable[int] | None" = None) -> None:
             remove(path)
         return
     with closing(open_store(settings.db)) as store:
+        store.execute("pragma mmap_size = 0")  # all of a large store would be mapped, and count as memory
         update(store, path, only, timeout=0.0)
 
 

@@ -20,7 +20,7 @@ class Took(NamedTuple):
     wall: float
     cpu: float
     peak_bytes: int
-    """Sum over the processes of the most memory that each held: more than was held at once, never less."""
+    """The most memory that the processes held at once; what several share counts once (Linux; else of one alone)."""
     written_bytes: int
     """What went to the disk."""
 
@@ -46,7 +46,7 @@ def run(argv: Sequence[str], env: dict[str, str], stdin: bytes = b"") -> Took:
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise RuntimeError(f"{' '.join(argv)}: exit code {process.returncode}\n{said.decode('utf-8', 'replace')}")
-    peak = max(watch.peak, usage.ru_maxrss * 1024)
+    peak = watch.peak or usage.ru_maxrss * 1024
     return Took(wall, usage.ru_utime + usage.ru_stime, peak, usage.ru_oublock * BLOCK_BYTES)
 
 
@@ -82,16 +82,13 @@ def ratio(took: Sequence[Took], reference: Sequence[Took], what: str = "wall") -
 
 
 class _Memory:
-    """Watches what a process and those it started hold at most (Linux; elsewhere nothing is seen)."""
+    """Watches what a process and those it started hold together (Linux; elsewhere nothing is seen)."""
 
     def __init__(self, pid: int) -> None:
-        self._pid, self._most, self._ended = pid, dict[int, int](), Event()
+        self._pid, self._ended = pid, Event()
+        self.peak = 0
         self._thread = Thread(target=self._watch, daemon=True)
         self._thread.start()
-
-    @property
-    def peak(self) -> int:
-        return sum(self._most.values())
 
     def end(self) -> None:
         self._ended.set()
@@ -99,8 +96,7 @@ class _Memory:
 
     def _watch(self) -> None:
         while not self._ended.wait(SAMPLE_SECONDS):
-            for pid in _family(self._pid):
-                self._most[pid] = max(self._most.get(pid, 0), _high_water(pid))
+            self.peak = max(self.peak, sum(map(_held, _family(self._pid))))
 
 
 def _family(pid: int) -> list[int]:
@@ -111,10 +107,11 @@ def _family(pid: int) -> list[int]:
     return [pid, *(one for child in children for one in _family(int(child)))]
 
 
-def _high_water(pid: int) -> int:
+def _held(pid: int) -> int:
+    """Bytes of a process, of pages that it shares its share."""
     try:
-        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
                 return int(line.split()[1]) * 1024
     except OSError:
         pass
