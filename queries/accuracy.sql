@@ -3,24 +3,20 @@
 --   :since    UTC milliseconds, null for all time
 --   :project  part of a project's path, null for all
 -- version is the transcript's last Claude Code version; kind the tool that gave most of the content, or what else it was.
-with pair as (
-  select r.thread_id, r.branch, r.epoch, r.ordinal, t.last_version, c.context_tokens as context,
-         lead(c.context_tokens) over same as next_context,
+with pair as materialized (
+  select r.thread_id, r.branch, r.epoch, r.ordinal, r.id, lead(c.context_tokens) over same - c.context_tokens as growth,
          lead(r.ordinal) over same as next_ordinal
   from responses as r
-  join api_calls as c on c.id = r.call_id
-  join threads as th on th.id = r.thread_id
-  join transcripts as t on t.id = r.transcript_id
-  left join sessions as s on s.id = t.session_id
-  left join projects as p on p.id = s.project_id
+  cross join api_calls as c on c.id = r.call_id
   where r.id > 0 and r.is_nested = 0 and r.is_advisor = 0 and c.context_tokens > 0
     and c.time_ms >= ifnull(:since, 0)
-    and (:project is null or instr(lower(p.path), lower(:project)))
+    and (:project is null or r.transcript_id in (
+      select t.id from projects as p join sessions as s on s.project_id = p.id
+      join transcripts as t on t.session_id = s.id where instr(lower(p.path), lower(:project))))
   window same as (partition by r.thread_id, r.branch, r.epoch order by r.id)
 ),
 part as (
-  select pair.thread_id, pair.branch, pair.epoch, pair.ordinal, pair.last_version,
-         pair.next_context - pair.context as growth,
+  select pair.id, pair.growth,
          case when b.kind = 'attachment' then 'attachment'
               when u.server is not null then 'MCP result'
               when u.name is not null and b.kind = 'tool_result' then u.name || ' result'
@@ -28,21 +24,22 @@ part as (
               when r.response_id is not null then 'answer'
               else 'prompt' end as kind,
          sum(b.tokens) as tokens
-  from pair
-  join records as r
-    on r.thread_id = pair.thread_id and r.branch = pair.branch and r.epoch = pair.epoch
+  from blocks as b
+  cross join records as r on r.id = b.record_id
+  cross join pair on r.thread_id = pair.thread_id and r.branch = pair.branch and r.epoch = pair.epoch
    and r.call_ordinal = pair.ordinal
-  join blocks as b on b.record_id = r.id
   left join tool_uses as u on u.id = b.tool_use_id
-  where pair.next_ordinal = pair.ordinal + 1 and pair.next_context > pair.context
-  group by 1, 2, 3, 4, kind
+  where pair.next_ordinal = pair.ordinal + 1 and pair.growth > 0
+  group by pair.id, kind
 ),
+-- of the kinds the one with the most tokens: SQLite takes the bare columns from the row of the maximum
 whole as (
-  select *, sum(tokens) over one as estimate, max(tokens) over one as most
+  select id, growth, kind, sum(tokens) as estimate, max(tokens) as most
   from part
-  window one as (partition by thread_id, branch, epoch, ordinal)
+  group by id
 )
-select ifnull(last_version, 'unknown') as version, kind, estimate, growth
-from whole
-where tokens = most and most >= 0.8 * estimate and estimate >= 200
-order by thread_id, ordinal;
+select ifnull(t.last_version, 'unknown') as version, w.kind, w.estimate, w.growth
+from whole as w
+join transcripts as t on t.id = w.id >> 40
+where w.most >= 0.8 * w.estimate and w.estimate >= 200
+order by w.id;

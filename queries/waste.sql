@@ -38,12 +38,12 @@ pasts (thread_id, branch, ancestor, until_id) as (
   where b.fork_uuid is not null and b.parent_branch <> b.branch
 ),
 last_calls as materialized (
-  select r.thread_id, r.branch, r.epoch, max(r.ordinal) as ordinal, p.cache_read_usd
-  from responses r
+  select r.thread_id, r.branch, r.epoch, r.ordinal, p.cache_read_usd
+  from (
+    select thread_id, branch, epoch, max(ordinal) as ordinal, call_id
+    from responses where id > 0 group by thread_id, branch, epoch) r
   left join api_calls c on c.id = r.call_id
   left join prices p on p.id = c.price_id
-  where r.id > 0
-  group by r.thread_id, r.branch, r.epoch
 ),
 -- Of each result, the message in which the model next writes text worth the name.
 events as (
@@ -54,7 +54,7 @@ events as (
   union all
   select null, r.thread_id, r.message, null, null, null
   from blocks b
-  join records r on r.id = b.record_id
+  cross join records r on r.id = b.record_id
   where b.kind = 'text' and b.chars >= 50 and r.type = 'assistant'
     and r.transcript_id in (select transcript_id from wanted)
 ),
@@ -64,25 +64,33 @@ answers as (
       over (partition by thread_id order by message rows between current row and unbounded following) as answered
   from events
 ),
-results as (
+-- Of each result, the one before of the same call. Apart, so that no text goes through the sorting.
+compared as materialized (
   select
-    u.id, u.path, u.name, u.prior_read_id, u.prior_edit_id, u.is_error, u.is_stub, u.result_hash, u.result_chars,
-    u.result_ms, u.input_hash, a.thread_id, a.message, a.branch, a.epoch, a.call_ordinal, a.answered,
-    b.category, b.tokens, w.session_id, w.project,
-    case when u.name is null
-      then (select o.name from tool_uses o where o.tool_use_id = u.tool_use_id and o.owns = 1)
-      else u.name end as tool,
-    case when u.name is null
-      then (select o.server from tool_uses o where o.tool_use_id = u.tool_use_id and o.owns = 1)
-      else u.server end as of_server,
+    a.*, b.id as block_id,
     lag(u.result_hash) over same_call as hash_before,
     lag(a.epoch) over same_call as epoch_before,
     lag(a.branch) over same_call as branch_before
   from answers a
   join tool_uses u on u.id = a.id
-  join wanted w on w.transcript_id = u.transcript_id
   join blocks b on b.record_id = u.result_record_id and b.tool_use_id = u.id and b.kind = 'tool_result'
   window same_call as (partition by u.thread_id, u.input_hash order by u.id)
+),
+results as (
+  select
+    u.id, u.path, u.name, u.prior_read_id, u.prior_edit_id, u.is_error, u.is_stub, u.result_hash, u.result_chars,
+    u.result_ms, u.input_hash, a.thread_id, a.message, a.branch, a.epoch, a.call_ordinal, a.answered,
+    a.hash_before, a.epoch_before, a.branch_before, b.category, b.tokens, w.session_id, w.project,
+    case when u.name is null
+      then (select o.name from tool_uses o where o.tool_use_id = u.tool_use_id and o.owns = 1)
+      else u.name end as tool,
+    case when u.name is null
+      then (select o.server from tool_uses o where o.tool_use_id = u.tool_use_id and o.owns = 1)
+      else u.server end as of_server
+  from compared a
+  join tool_uses u on u.id = a.id
+  join wanted w on w.transcript_id = u.transcript_id
+  join blocks b on b.id = a.block_id
 ),
 inside as (
   select *,
