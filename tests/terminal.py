@@ -29,8 +29,8 @@ PATIENCE = 30.0
 class Terminal:
     """One command in a terminal of its own."""
 
-    def __init__(self, socket: Path) -> None:
-        self._socket = socket
+    def __init__(self, socket: Path, code: Path) -> None:
+        self._socket, self._code = socket, code
 
     def tmux(self, *words: str) -> str:
         """What tmux prints for a command of its own."""
@@ -61,13 +61,15 @@ class Terminal:
             time.sleep(0.1)
         pytest.fail(f"not on the screen: {wanted!r}\n{self.screen()}")
 
-    def end(self) -> int:
-        """The exit code, once the command has ended: tmux hears of it a little later than of the closed terminal."""
-        self.wait_for(lambda _: bool(self._code()))
-        return int(self._code())
+    @property
+    def has_ended(self) -> bool:
+        """Whether the command has ended."""
+        return self._code.exists() and self._code.read_text().endswith("\n")
 
-    def _code(self) -> str:
-        return self.tmux("display", "-p", "#{pane_dead_status}").strip()
+    def end(self) -> int:
+        """The exit code, once the command has ended."""
+        self.wait_for(lambda _: self.has_ended)
+        return int(self._code.read_text())
 
 
 @contextmanager
@@ -86,11 +88,13 @@ def terminal(
     # On the command itself: tmux has a TERM of its own for what it runs.
     own = [f"{name}={value}" for name, value in env.items()]
     command = shlex.join(["env", *own, sys.executable, "-m", "crusts_index", *args])
+    # The shell says how it ended, as tmux misses that now and then; the trap lets it outlive Ctrl-C.
+    command = f"trap : INT TERM; {command}; echo $? > {place / 'code'}"
     columns, lines = map(str, size)
     begin = ["tmux", "-S", str(socket), "-f", str(place / "conf"), "new-session", "-d", "-x", columns, "-y", lines]
     try:
         subprocess.run([*begin, command], env=variables, cwd=cwd or folder.home, check=True, timeout=30)
-        yield Terminal(socket)
+        yield Terminal(socket, place / "code")
     finally:
         subprocess.run(["tmux", "-S", str(socket), "kill-server"], capture_output=True, check=False, timeout=30)
         shutil.rmtree(place, ignore_errors=True)

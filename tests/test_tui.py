@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import stat
-import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -144,20 +143,6 @@ def ready(screen: Terminal, session: str = "5e551001") -> None:
     screen.wait_for(lambda shown: shown.rstrip().endswith(f"crusts:{session}>"))
 
 
-def leave(screen: Terminal) -> int:
-    """Type Ctrl-D, again where it met the terminal between two prompts and got lost; the exit code."""
-
-    def has_left(_: str) -> bool:
-        if screen.tmux("display", "-p", "#{pane_dead}").strip() != "1":
-            screen.type("C-d")
-            time.sleep(0.5)
-            return False
-        return True
-
-    screen.wait_for(has_left)
-    return screen.end()
-
-
 def test_a_person_selects_runs_and_leaves(folder: ClaudeFolder) -> None:
     """Picker, prompt, Ctrl-C clears the line, Ctrl-D leaves; the history is kept for us alone and comes back."""
     with terminal(folder, "tui") as screen:
@@ -171,7 +156,8 @@ def test_a_person_selects_runs_and_leaves(folder: ClaudeFolder) -> None:
         screen.wait_for("number or id:")
         screen.type("2", "Enter")
         ready(screen, "7e551001")
-        assert 0 == leave(screen)
+        screen.type("C-d")
+        assert 0 == screen.end()
     history = folder.home / ".claude-crusts" / "tui_history"
     assert 0o600 == stat.S_IMODE(history.stat().st_mode)
     assert ["+status", "+select"] == [line for line in history.read_text().splitlines() if line.startswith("+")]
@@ -246,7 +232,8 @@ def test_no_history_is_kept_where_no_text_may_be(folder: ClaudeFolder) -> None:
         screen.wait_for(lambda shown: shown.count("# secret") == 2)
         screen.type("C-c")
         screen.wait_for(lambda shown: shown.count("5e551001>") == 3)
-        assert 0 == leave(screen)
+        screen.type("C-d")
+        assert 0 == screen.end()
     assert not (folder.home / ".claude-crusts" / "tui_history").exists()
 
 
