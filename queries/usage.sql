@@ -25,13 +25,17 @@ wanted_projects as (
   from projects p join sessions s on s.project_id = p.id join transcripts t on t.session_id = s.id
   where instr(lower(p.path), lower(:project))
 ),
--- Quarters of an hour, since turning a time into the user's day is slow; every zone is made of them.
+-- part: what a row is made of. Of time a quarter of an hour, since turning a time into the user's day is slow; every
+-- zone is made of them.
 spent as (
   select
-    case when ifnull(:by, 'model') = 'model' then model end as model,
-    case when :by in ('project', 'session') then transcript_id end as transcript_id,
-    case when :by = 'agent' then thread_id end as thread_id,
-    case when :by in ('day', 'week', 'month', 'block') then time_ms / 900000 end as quarter,
+    case ifnull(:by, 'model')
+      when 'model' then model
+      when 'project' then transcript_id
+      when 'session' then transcript_id
+      when 'agent' then thread_id
+      else time_ms / 900000
+    end as part,
     price_id,
     count(*) as calls,
     sum(input_tokens) as input,
@@ -45,24 +49,24 @@ spent as (
   where (:since is null or time_ms >= :since)
     and (:until is null or time_ms < :until)
     and (:project is null or transcript_id in (select transcript_id from wanted_projects))
-  group by 1, 2, 3, 4, 5
+  group by part, price_id
 ),
 priced as (
   select
     case ifnull(:by, 'model')
-      when 'model' then s.model
-      when 'day' then date(s.quarter * 900, 'unixepoch', 'localtime')
-      when 'week' then date(s.quarter * 900, 'unixepoch', 'localtime', 'weekday 0', '-6 days')
-      when 'month' then strftime('%Y-%m', s.quarter * 900, 'unixepoch', 'localtime')
+      when 'model' then s.part
+      when 'day' then date(s.part * 900, 'unixepoch', 'localtime')
+      when 'week' then date(s.part * 900, 'unixepoch', 'localtime', 'weekday 0', '-6 days')
+      when 'month' then strftime('%Y-%m', s.part * 900, 'unixepoch', 'localtime')
       when 'block' then strftime('%Y-%m-%dT%H:%M:%SZ', (
-        select start from block_quarters b where b.quarter = s.quarter) / 1000, 'unixepoch')
+        select start from block_quarters b where b.quarter = s.part) / 1000, 'unixepoch')
       when 'project' then (
         select p.path from transcripts t join sessions n on n.id = t.session_id
-        join projects p on p.id = n.project_id where t.id = s.transcript_id)
+        join projects p on p.id = n.project_id where t.id = s.part)
       when 'session' then (
         select n.session_id from transcripts t join sessions n on n.id = t.session_id
-        where t.id = s.transcript_id)
-      when 'agent' then (select a.agent from thread_agents a where a.thread_key = s.thread_id)
+        where t.id = s.part)
+      when 'agent' then (select a.agent from thread_agents a where a.thread_key = s.part)
     end as key,
     s.*,
     (s.input * p.input_usd + s.cache_read * p.cache_read_usd
