@@ -51,10 +51,20 @@ def measure(bench: Bench) -> Iterator[Measure]:
     yield Measure(
         "store", f"{stored / 1e6:,.1f} MB", f"transcripts {size / 1e6:,.1f} MB", stored / size, at_most=STORE_SHARE
     )
-    search = bench.store("first").with_name("search.db")
-    if search.exists():
-        found = search.stat().st_size
-        yield Measure("search file", f"{found / 1e6:,.1f} MB", f"transcripts {size / 1e6:,.1f} MB", found / size)
+    searched = rounds(
+        1,
+        without=lambda: bench.first_index(corpus, "first", "--jobs", "2"),
+        within=lambda: bench.first_index(corpus, "searched", "--jobs", "2", search=True),
+    )
+    found = bench.store("searched").with_name("search.db").stat().st_size
+    yield Measure("search file", f"{found / 1e6:,.1f} MB", f"transcripts {size / 1e6:,.1f} MB", found / size)
+    yield Measure(
+        "first index with the search file",
+        f"{median(searched['within']):.2f} s",
+        f"without {median(searched['without']):.2f} s",
+        ratio(searched["within"], searched["without"]),
+    )
+    bench.forget("searched")
 
 
 def measure_large(bench: Bench) -> Iterator[Measure]:
