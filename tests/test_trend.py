@@ -130,7 +130,7 @@ def test_a_session_without_a_call(folder: ClaudeFolder) -> None:
 
 
 def test_what_sums_cannot_tell_is_read_whole(folder: ClaudeFolder) -> None:
-    """Inferred compactions, a leaf named behind the end, calls of crusts at the end: as analyze has them."""
+    """Inferred compactions, a leaf named behind the end, calls of crusts at the end, a rewind before any call."""
     drop = folder.main(session(1), version="1.0.60")
     drop.prompt("start")
     drop.response("big", context=90_000)
@@ -147,7 +147,12 @@ def test_what_sums_cannot_tell_is_read_whole(folder: ClaudeFolder) -> None:
     own.response("one", context=20_000)
     own.prompt("what fills it?")
     own.bash("crusts analyze", "a lot", context=21_000)
-    db = read(folder, drop, leaf, own)
+    rewound = folder.main(session(4))
+    first = rewound.prompt("fix the parser")
+    rewound.prompt("fix the parser")
+    rewound.prompt("fix the parser", parentUuid=first)
+    rewound.response("", context=1_004)
+    db = read(folder, drop, leaf, own, rewound)
     found, wanted, plain = judged(db)
     assert (wanted, 0) == (found, plain)
     with closing(open_store(db)) as store:

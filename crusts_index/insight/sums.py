@@ -1,8 +1,8 @@
 """Windows of many sessions at once, judged from sums: what they hold, without their blocks being read one by one.
 
 For a session that is judged here the numbers are those of `window_of` and `buckets_of` on its facts. What sums cannot
-tell is left to them: sessions in several parts, ones that end with a call of crusts or before a leaf named later, and
-those whose compactions have to be inferred.
+tell is left to them: sessions in several parts, ones that end with a call of crusts or before a leaf named later, ones
+rewound before their first call, and those whose compactions have to be inferred.
 """
 
 from __future__ import annotations
@@ -126,13 +126,14 @@ class Sums:
         self._boundaries: dict[int, list[_Boundary]] = {}
         for row in fetch("trend_boundaries", transcripts=transcripts):
             self._boundaries.setdefault(row[0], []).append(_Boundary(*row))
+        self._forked: set[int] = set()
         plain = [one for one in standings if self.can_judge(one)]
         self._read_around()
         self._read_windows(plain)
 
     def can_judge(self, one: Standing) -> bool:
         """Whether sums tell the window of a session."""
-        if one.parts > 1 or one.own_calls or one.leaf is not None:
+        if one.parts > 1 or one.own_calls or one.leaf is not None or one.transcript in self._forked:
             return False
         falls = (row.fall or 0 for row in self._models.get(one.transcript, ()))
         return one.transcript in self._boundaries or not (one.summaries or max(falls, default=0) > DROP_TOKENS)
@@ -155,6 +156,8 @@ class Sums:
             if one.transcript in self._models
         ]
         self._starts: dict[int, Row] = {row[0]: row for row in self._fetch("trend_starts", firsts=json.dumps(firsts))}
+        # What stood before a first call behind a fork is for the facts to tell.
+        self._forked = {transcript for transcript, start in self._starts.items() if start[3]}
         paths = json.dumps([row for one in plain for row in self._path(one)])
         windows = json.dumps([[one.transcript, one.epoch, one.boundary or one.transcript << 40] for one in plain])
         records = {
