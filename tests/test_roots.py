@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from crusts_index.claude.roots import Root, config_dir, find_roots, project_slug
+from crusts_index.claude.roots import Root, config_dir, project_slug
+from crusts_index.claude.roots import find_roots as find
 from crusts_index.errors import CrustsError
+from crusts_index.store.config import write_config
+from crusts_index.store.settings import resolve_settings, split_flags
 
 SESSION = "0f0e0d0c-0b0a-4908-8706-050403020100.jsonl"
 
@@ -24,6 +27,13 @@ def home(tmp_path: Path) -> Path:
 def environ(home: Path, **more: str) -> dict[str, str]:
     """An environment with this home folder."""
     return {"HOME": str(home), **more}
+
+
+def find_roots(paths: list[str], environ: dict[str, str]) -> list[Root]:
+    """The roots of a run with these --path, in this environment."""
+    flags = split_flags([word for path in paths for word in ("--path", path)])[0]
+    settings = resolve_settings(flags, environ)
+    return find(settings.roots, settings.roots_from, environ)
 
 
 def make_config_dir(path: Path) -> Path:
@@ -69,10 +79,35 @@ def test_environment_is_a_list_with_tilde(home: Path) -> None:
         assert [r.config_dir for r in find_roots([], environ(home, CLAUDE_CONFIG_DIR=empty))] == [str(claude)]
 
 
-def test_folder_with_comma_in_its_name(home: Path) -> None:
-    """A value that is a folder as it stands is not taken apart at its comma."""
-    odd = make_config_dir(home / "a,b")
-    assert [r.config_dir for r in find_roots([], environ(home, CLAUDE_CONFIG_DIR=str(odd)))] == [str(odd)]
+@pytest.mark.parametrize(
+    ("value", "named"),
+    [
+        ("~/a,b", ["a,b"]),
+        ("~/a,b/", ["a,b"]),
+        (" ~/a,b ,, ~/c ", ["a,b", "c"]),
+        ("~/c,~/a,b,~/c/,~/d, e,f,", ["c", "a,b", "d, e,f"]),
+        ("~/a,~/b", ["a", "b"]),
+        ("~/a,~/a,b", ["a", "a,b"]),
+        ("~/g,", ["g,"]),
+        ("~/a,b/projects,~/c/projects/", ["a,b", "c"]),
+    ],
+)
+def test_a_folder_may_have_a_comma_in_its_name(home: Path, value: str, named: list[str]) -> None:
+    """Neighbours of the list that make a folder which is there are that folder, the longest first; the rest are parted."""
+    for name in ("a", "b", "a,b", "c", "d, e,f", "g,"):
+        make_config_dir(home / name)
+    found = find_roots([], environ(home, CLAUDE_CONFIG_DIR=value))
+    assert [str(home / name) for name in named] == [root.config_dir for root in found]
+    assert str(home / named[0]) == config_dir(environ(home, CLAUDE_CONFIG_DIR=value))
+
+
+def test_a_relative_folder_is_one_of_where_one_stands(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also with a comma, and in a list."""
+    one, two = make_config_dir(home / "x,y"), make_config_dir(home / "z")
+    monkeypatch.chdir(home)
+    found = find_roots([], environ(home, CLAUDE_CONFIG_DIR="x,y,./z"))
+    assert [str(one), str(two)] == [root.config_dir for root in found]
+    assert [str(two)] == [root.config_dir for root in find_roots(["z/"], environ(home))]
 
 
 def test_projects_folder_may_be_named_itself(home: Path) -> None:
@@ -108,16 +143,18 @@ def test_config_dir_without_sessions(home: Path) -> None:
     assert find_roots([str(home / "fresh")], environ(home)) == expected
 
 
-@pytest.mark.parametrize("source", ["--path", "CLAUDE_CONFIG_DIR"])
+@pytest.mark.parametrize("source", ["--path", "CLAUDE_CONFIG_DIR", "path in config.json"])
 def test_missing_named_root_is_an_error(home: Path, source: str) -> None:
     """What was named and is not there is an error that names it and where it comes from."""
     make_config_dir(home / ".claude")
     missing = str(home / "gone")
     paths = [missing] if source == "--path" else []
+    listed = f"~/.claude,{missing}" if source == "CLAUDE_CONFIG_DIR" else ""
+    write_config(str(home / ".claude-crusts"), {"path": ["~/.claude", missing]})
     with pytest.raises(CrustsError) as caught:
-        find_roots(paths, environ(home, CLAUDE_CONFIG_DIR=f"~/.claude,{missing}"))
+        find_roots(paths, environ(home, CLAUDE_CONFIG_DIR=listed, CRUSTS_HOME=str(home / ".claude-crusts")))
     assert missing in str(caught.value)
-    assert source in str(caught.value)
+    assert f"(from {source})" in str(caught.value)
     assert "name a" in str(caught.value)
 
 

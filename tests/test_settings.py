@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from crusts_index.errors import CrustsError, WrongUsage
 from crusts_index.store import settings
 from crusts_index.store.config import read_config, write_config
 from crusts_index.store.settings import resolve_settings, split_flags
+from tests.builders import ClaudeFolder
 
 
 def resolve(*argv: str, **environ: str) -> settings.Settings:
@@ -31,15 +33,15 @@ def test_flag_before_environment_before_config_before_default(tmp_path: Path) ->
 
 
 def test_roots_come_from_the_first_source_that_names_any(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """--path replaces CLAUDE_CONFIG_DIR, a comma list; that replaces config.json; default: two folders."""
+    """--path replaces CLAUDE_CONFIG_DIR, a comma list; that replaces config.json; else none is named."""
     home = str(tmp_path)
     monkeypatch.setenv("HOME", "/h")
     default = resolve(CRUSTS_HOME=home)
-    assert (("/h/.claude", "/h/.config/claude"), False) == (default.roots, default.roots_named)
+    assert ((), "") == (default.roots, default.roots_from)
     write_config(home, {"path": ["/c"]})
     assert ("/c",) == resolve(CRUSTS_HOME=home).roots
     listed = resolve(CRUSTS_HOME=home, CLAUDE_CONFIG_DIR="/a, /b,,/a")
-    assert (("/a", "/b"), True) == (listed.roots, listed.roots_named)
+    assert (("/a", "/b"), "CLAUDE_CONFIG_DIR") == (listed.roots, listed.roots_from)
     assert (
         "/x",
         "/y",
@@ -84,6 +86,45 @@ def test_an_unknown_zone_is_wrong_usage(zone: str, tmp_path: Path) -> None:
         resolve("--timezone", zone, CRUSTS_HOME=str(tmp_path))
 
 
+GOOD = ["UTC", "UTC0", "Asia/Kolkata", ":Asia/Kolkata", "XST-5", "<+0530>-5:30", "EST5EDT,M3.2.0,M11.1.0", "CET-1CEST"]
+GOOD += ["/usr/share/zoneinfo/UTC", ":/usr/share/zoneinfo/UTC"]
+BAD = [
+    "Mars/Olympus",
+    "Foo",
+    "Asia/kolkatta",
+    ":XST-5",
+    "/etc/passwd",
+    "../etc/passwd",
+    "UTC+",
+    "AB-5",
+    "\x1b[31m",
+    "é",
+]
+
+
+@pytest.mark.parametrize("zone", GOOD + BAD)
+def test_a_bad_tz_is_told_and_is_utc(zone: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """TZ in any form that the C library reads holds; for all else it would take UTC without a word, so that is said."""
+    assert (zone if zone in GOOD else "UTC") == resolve(CRUSTS_HOME=str(tmp_path), TZ=zone).timezone
+    told = capsys.readouterr().err
+    assert (f"crusts: TZ: unknown zone {zone!r}; using UTC" in told) == (zone in BAD)
+    assert told.count("\n") == (zone in BAD)
+
+
+def test_a_bad_tz_is_told_once_a_run(tmp_path: Path) -> None:
+    """Not once a row, nor once a command of a page of them; the days are those of UTC."""
+    folder = ClaudeFolder(tmp_path)
+    t = folder.main(start=datetime(2026, 11, 5, 0, 30, tzinfo=UTC))
+    for _ in range(3):
+        t.response("y", context=100)
+    t.write()
+    for command in (["usage", "--by", "day", "--json"], ["overview"]):
+        done = folder.crusts(*command, TZ="EST/Mars")
+        assert (0, 1) == (done.code, done.err.count("TZ: unknown zone 'EST/Mars'; using UTC"))
+        if command[0] == "usage":
+            assert ["2026-11-05"] == [row["day"] for row in done.json()["rows"]]
+
+
 def test_the_zone_is_put_in_place_for_python_and_sqlite(tmp_path: Path) -> None:
     """After loading, local time is the named zone's in Python and in SQL alike."""
     code = (
@@ -98,10 +139,12 @@ def test_the_zone_is_put_in_place_for_python_and_sqlite(tmp_path: Path) -> None:
 
 
 def test_a_bad_zone_in_config_is_told_and_ignored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A slip in the file does not stop a run; TZ, in whatever form, comes before the file."""
+    """A slip in the file does not stop a run, and is said once; TZ, in whatever form, comes before the file."""
     write_config(str(tmp_path), {"timezone": "Nowhere"})
     assert resolve(CRUSTS_HOME=str(tmp_path)).timezone is None
     assert "unknown timezone 'Nowhere'" in capsys.readouterr().err
+    assert resolve(CRUSTS_HOME=str(tmp_path)).timezone is None
+    assert "" == capsys.readouterr().err
     assert "CET-1CEST" == resolve(CRUSTS_HOME=str(tmp_path), TZ="CET-1CEST").timezone
 
 

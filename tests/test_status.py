@@ -40,7 +40,7 @@ def settings_of(db: Path) -> Settings:
         home=str(db.parent),
         db=str(db),
         roots=(),
-        roots_named=True,
+        roots_from="",
         project=None,
         timezone=None,
         json=False,

@@ -3,6 +3,7 @@
 import os
 
 from crusts_index.errors import CrustsError
+from crusts_index.folders import absolute, composed, home_dir, listed, there
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # `typing` and `collections.abc` stay off the quick paths
@@ -38,14 +39,13 @@ class Root:
         return self.config_dir, self.projects_dir, self.explicit
 
 
-def find_roots(paths: "Sequence[str]", environ: "Mapping[str, str]") -> list[Root]:
-    """The roots to read: `paths`, else CLAUDE_CONFIG_DIR, else the default places that exist (D3).
+def find_roots(paths: "Sequence[str]", source: str, environ: "Mapping[str, str]") -> list[Root]:
+    """The roots to read: `paths`, which `source` named, else the default places that exist (D3).
 
     Each real folder comes once. Raises CrustsError for one that was named and is not there.
     """
-    named = [(path, "--path") for path in paths] or [(path, "CLAUDE_CONFIG_DIR") for path in _configured(environ)]
-    if named:
-        found = [_named_root(path, source, environ) for path, source in named]
+    if paths:
+        found = [_named_root(path, source, environ) for path in paths]
     else:
         found = [
             Root(path, os.path.join(path, "projects"), explicit=False)
@@ -60,9 +60,8 @@ def find_roots(paths: "Sequence[str]", environ: "Mapping[str, str]") -> list[Roo
 
 def config_dir(environ: "Mapping[str, str]") -> str:
     """The config dir whose settings.json Claude Code uses; it need not exist."""
-    for path in _configured(environ):
-        full = _absolute(path, environ)
-        return os.path.dirname(full) if _is_projects_folder(full) else full
+    for path in listed(environ.get("CLAUDE_CONFIG_DIR", ""), environ):
+        return os.path.dirname(path) if _is_projects_folder(path) else path
     defaults = _default_dirs(environ)
     return next((path for path in defaults if os.path.isdir(path)), defaults[0])
 
@@ -72,29 +71,17 @@ def user_settings(environ: "Mapping[str, str]") -> str:
     return os.path.join(config_dir(environ), "settings.json")
 
 
-def home_dir(environ: "Mapping[str, str]") -> str:
-    """The user's home folder."""
-    return environ.get("HOME") or os.path.expanduser("~")
-
-
 def project_slug(path: str) -> str:
     """The name Claude Code gives the folder of the project at `path`, cut at 200 characters.
 
     A longer name goes on with `-` and a hash that differs between builds: compare the first 200 characters.
     """
-    name = _composed(os.path.realpath(path))
+    name = composed(os.path.realpath(path))
     kept = (
         character if character.isascii() and character.isalnum() else "-" * (1 + (character > "\uffff"))
         for character in name
     )
     return "".join(kept)[:MAX_SLUG]
-
-
-def _configured(environ: "Mapping[str, str]") -> list[str]:
-    value = environ.get("CLAUDE_CONFIG_DIR", "").strip()
-    if "," in value and os.path.isdir(_absolute(value, environ)):
-        return [value]  # a folder with a comma in its name
-    return [entry for entry in (part.strip() for part in value.split(",")) if entry]
 
 
 def _default_dirs(environ: "Mapping[str, str]") -> list[str]:
@@ -106,10 +93,7 @@ def _default_dirs(environ: "Mapping[str, str]") -> list[str]:
 
 
 def _named_root(path: str, source: str, environ: "Mapping[str, str]") -> Root:
-    full = _absolute(path, environ)
-    if not os.path.isdir(full):
-        # Claude Code composes the name first; file systems that tell the forms apart need that too.
-        full = _composed(full) if os.path.isdir(_composed(full)) else full
+    full = there(path, environ) or absolute(path, environ)
     if not os.path.isdir(full):
         what = "is not a folder" if os.path.lexists(full) else "does not exist"
         raise CrustsError(f"{full} (from {source}) {what}: name a Claude Code config folder or its projects folder")
@@ -150,17 +134,3 @@ def _holds_project_folders(path: str) -> bool:
     except OSError:
         pass
     return False
-
-
-def _absolute(path: str, environ: "Mapping[str, str]") -> str:
-    if path == "~" or path.startswith("~/"):
-        path = home_dir(environ) + path[1:]
-    return os.path.abspath(os.path.expanduser(path))
-
-
-def _composed(path: str) -> str:
-    if path.isascii():
-        return path
-    from unicodedata import normalize
-
-    return normalize("NFC", path)

@@ -14,7 +14,8 @@ from crusts_index.claude.measure import (
     read_measured,
     tokens_of,
 )
-from crusts_index.claude.roots import MAX_SLUG, home_dir, project_slug
+from crusts_index.claude.roots import MAX_SLUG, project_slug
+from crusts_index.folders import home_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # `typing` and `collections.abc` stay off the quick paths

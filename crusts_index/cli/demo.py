@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import shlex
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -29,4 +30,5 @@ def demo(context: typer.Context, folder: Folder) -> None:
         return
     typer.echo(f"{made.sessions} sessions in {made.projects} projects, {made.records:,} records, in {made.folder}")
     typer.echo("Look at it with a store of its own:")
-    typer.echo(f"  CLAUDE_CONFIG_DIR={made.folder} CRUSTS_HOME={made.folder / 'crusts'} crusts analyze")
+    named, home = shlex.quote(str(made.folder)), shlex.quote(str(made.folder / "crusts"))
+    typer.echo(f"  CLAUDE_CONFIG_DIR={named} CRUSTS_HOME={home} crusts analyze")

@@ -44,8 +44,8 @@ def install_command(context: typer.Context, project: Project = False, remove: Re
 
 def _config_dir(settings: Settings) -> str:
     """The config folder of the first root that was named, else the one that Claude Code uses."""
-    if settings.roots_named:
-        first = roots.find_roots(settings.roots[:1], os.environ)[0]
+    if settings.roots:
+        first = roots.find_roots(settings.roots[:1], settings.roots_from, os.environ)[0]
         if first.config_dir is None:
             raise CrustsError(f"{first.projects_dir} has no config folder: name one with --path")
         return first.config_dir

@@ -23,7 +23,7 @@ def overview(context: typer.Context) -> None:
     beside the store, with a store of its own.
     """
     settings = options.settings(context)
-    flags = [word for path in settings.roots for word in ("--path", path)] if settings.roots_named else []
+    flags = [word for path in settings.roots for word in ("--path", path)]
     flags += ["--db", settings.db]
     if not _has_transcripts(settings):
         flags = _demo(settings)

@@ -34,7 +34,7 @@ TURN_SECONDS = 300.0
 
 def roots_of(settings: Settings) -> list[Root]:
     """The roots of this run. Raises CrustsError for one that was named and is not there (D3)."""
-    return find_roots(settings.roots if settings.roots_named else (), os.environ)
+    return find_roots(settings.roots, settings.roots_from, os.environ)
 
 
 def keeps_text(settings: Settings) -> bool:

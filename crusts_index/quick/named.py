@@ -116,6 +116,6 @@ def _projects_folders(settings: "Settings") -> list[str]:
     from crusts_index.claude.roots import find_roots
 
     with suppress(CrustsError):
-        roots = find_roots(settings.roots if settings.roots_named else (), os.environ)
+        roots = find_roots(settings.roots, settings.roots_from, os.environ)
         return [root.projects_dir for root in roots]
     return []

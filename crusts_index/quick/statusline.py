@@ -249,7 +249,7 @@ def _without_home(*, no_color: bool) -> Settings:
         home=nowhere,
         db=os.path.join(nowhere, "index.db"),
         roots=(),
-        roots_named=True,
+        roots_from="",
         project=None,
         timezone=None,
         json=False,

@@ -8,6 +8,7 @@ import sys
 import time
 
 from crusts_index.errors import CrustsError, WrongUsage
+from crusts_index.folders import absolute, listed
 from crusts_index.store.config import Config, read_config
 
 TYPE_CHECKING = False
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _VALUED = {"--path": "path", "--db": "db", "--project": "project", "--timezone": "timezone"}
-_ZONE_FOLDERS = ("/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo", "/etc/zoneinfo")
+_told_zones: set[tuple[str, str]] = set()
+"""Home and zone that config.json names and nobody knows: said once, however often a run asks for its settings."""
+
 _SWITCHES = {
     "--json": "json",
     "--verbose": "verbose",
@@ -51,8 +54,8 @@ class Settings:
 
     home: str  # the folder of the store and all that is ours, absolute
     db: str  # the store's file, absolute
-    roots: tuple[str, ...]  # Claude Code folders to index, absolute; they need not exist
-    roots_named: bool  # the user named them, so a missing one is an error
+    roots: tuple[str, ...]  # folders that the user named to be indexed, absolute, there or not; none = the default ones
+    roots_from: str  # what named them, in the words of an error
     project: str | None  # part of a project's path or folder name, to be matched without case
     timezone: str | None  # the zone of days and weeks; None is the system's
     json: bool
@@ -105,16 +108,17 @@ def resolve_settings(flags: Flags, environ: "Mapping[str, str]") -> Settings:
 
     Raises WrongUsage for a time zone that is not known, CrustsError where no home folder can be told.
     """
-    home = _absolute(environ.get("CRUSTS_HOME") or _in_home("~/.claude-crusts"))
+    home = absolute(environ.get("CRUSTS_HOME") or _in_home("~/.claude-crusts"), environ)
     config = read_config(home)
-    roots, named = _roots(flags, environ, config)
+    roots, roots_from = _roots(flags, environ, config)
+    db = flags.db or environ.get("CRUSTS_DB") or _text(config, "db") or f"{home}/index.db"
     return Settings(
         home=home,
-        db=_absolute(flags.db or environ.get("CRUSTS_DB") or _text(config, "db") or f"{home}/index.db"),
+        db=absolute(db, environ),
         roots=roots,
-        roots_named=named,
+        roots_from=roots_from,
         project=flags.project or None,
-        timezone=_timezone(flags, environ, config),
+        timezone=_timezone(flags, environ, config, home),
         json=flags.json,
         verbose=flags.verbose,
         refresh=not flags.no_index,
@@ -123,59 +127,55 @@ def resolve_settings(flags: Flags, environ: "Mapping[str, str]") -> Settings:
     )
 
 
-def _roots(flags: Flags, environ: "Mapping[str, str]", config: Config) -> tuple[tuple[str, ...], bool]:
-    """The roots, and whether the user named them. Spec: D3."""
-    listed = environ.get("CLAUDE_CONFIG_DIR", "").split(",")
+def _roots(flags: Flags, environ: "Mapping[str, str]", config: Config) -> tuple[tuple[str, ...], str]:
+    """The roots that the user named, and where. Spec: D3."""
     configured = config.get("path")
     if isinstance(configured, str):
         configured = [configured]
-    if not isinstance(configured, list):
-        configured = []
-    for source in (flags.path, listed, configured):
-        named = [part.strip() for part in source if isinstance(part, str) and part.strip()]
-        if named:
-            return tuple(dict.fromkeys(_absolute(path) for path in named)), True
-    return tuple(_absolute(_in_home(path)) for path in ("~/.claude", "~/.config/claude")), False
+    named = [path.strip() for path in configured if isinstance(path, str)] if isinstance(configured, list) else []
+    given = [path for path in flags.path if path.strip()]
+    for source, paths in (
+        ("--path", [absolute(path, environ) for path in given]),
+        ("CLAUDE_CONFIG_DIR", listed(environ.get("CLAUDE_CONFIG_DIR", ""), environ)),
+        ("path in config.json", [absolute(path, environ) for path in named if path]),
+    ):
+        if paths:
+            return tuple(dict.fromkeys(paths)), source
+    _in_home("~")
+    return (), ""
 
 
-def _timezone(flags: Flags, environ: "Mapping[str, str]", config: Config) -> str | None:
+def _timezone(flags: Flags, environ: "Mapping[str, str]", config: Config, home: str) -> str | None:
+    zone, told = environ.get("TZ"), _text(config, "timezone")
+    if flags.timezone is None and not zone and told is None:
+        return None
+    from crusts_index.store.zones import can_be_tz, is_zone
+
     if flags.timezone is not None:
-        if not _is_zone(flags.timezone):
+        if not is_zone(flags.timezone):
             raise WrongUsage(f"--timezone: unknown zone {flags.timezone!r}: say UTC, or one like Europe/Paris")
         return flags.timezone
-    if environ.get("TZ"):
-        return environ["TZ"]  # as it stands: the C library reads more forms than names
-    zone = _text(config, "timezone")
-    if zone and not _is_zone(zone):
-        if sys.stderr is not None:
-            sys.stderr.write(f"crusts: config.json: unknown timezone {zone!r}; using the system's\n")
-        return None
-    return zone
+    if zone:
+        if can_be_tz(zone):
+            return zone
+        _warn(f"TZ: unknown zone {zone!r}; using UTC: say UTC, or one like Europe/Paris")
+        return "UTC"
+    if told is None or is_zone(told):
+        return told
+    if (home, told) not in _told_zones:
+        _told_zones.add((home, told))
+        _warn(f"config.json: unknown timezone {told!r}; using the system's")
+    return None
 
 
-def _is_zone(name: str) -> bool:
-    """Whether the C library knows the zone; it takes an unknown one for UTC without a word."""
-    if name == "UTC":
-        return True
-    if not name or name.startswith("/") or ".." in name or "\0" in name:
-        return False
-    for folder in (os.environ.get("TZDIR"), *_ZONE_FOLDERS):
-        try:
-            if folder:
-                with open(os.path.join(folder, name), "rb") as file:
-                    return file.read(4) == b"TZif"
-        except OSError:
-            continue
-    return False
+def _warn(text: str) -> None:
+    if sys.stderr is not None:
+        sys.stderr.write(f"crusts: {text}\n")
 
 
 def _text(config: Config, key: str) -> str | None:
     value = config.get(key)
     return value if isinstance(value, str) and value else None
-
-
-def _absolute(path: str) -> str:
-    return os.path.abspath(os.path.expanduser(path))
 
 
 def _in_home(path: str) -> str:

@@ -1,0 +1,65 @@
+"""Folders as the user names them, one alone or a comma list (`CLAUDE_CONFIG_DIR`), made absolute."""
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # `collections.abc` stays off the quick paths
+    from collections.abc import Mapping
+
+_MOST_COMMAS = 64
+"""Commas that the name of one folder may hold."""
+
+
+def absolute(path: str, environ: "Mapping[str, str]") -> str:
+    """The path from the root on, `~` being the user's home; it need not exist."""
+    if path == "~" or path.startswith("~/"):
+        path = home_dir(environ) + path[1:]
+    return os.path.abspath(os.path.expanduser(path))
+
+
+def home_dir(environ: "Mapping[str, str]") -> str:
+    """The user's home folder."""
+    return environ.get("HOME") or os.path.expanduser("~")
+
+
+def there(path: str, environ: "Mapping[str, str]") -> str | None:
+    """The folder's absolute path, as named or with its accents composed; None if it is not there.
+
+    Claude Code composes the name first; file systems that tell the two forms apart need that too.
+    """
+    full = absolute(path, environ)
+    return next((form for form in (full, composed(full)) if os.path.isdir(form)), None)
+
+
+def listed(value: str, environ: "Mapping[str, str]") -> list[str]:
+    """The folders that a comma list names, each once, absolute; they need not exist. Blanks around a name go.
+
+    A comma may be part of a name: neighbours that make a folder that is there when joined, as many as do, are it.
+    """
+    parts, found = value.split(","), []
+    while parts:
+        path, used = _first(parts, environ)
+        if path:
+            found.append(path)
+        del parts[:used]
+    return list(dict.fromkeys(found))
+
+
+def composed(path: str) -> str:
+    """The path with its accents composed (NFC)."""
+    if path.isascii():
+        return path
+    from unicodedata import normalize
+
+    return normalize("NFC", path)
+
+
+def _first(parts: list[str], environ: "Mapping[str, str]") -> tuple[str | None, int]:
+    """The first folder of a list's parts, None if they begin with a blank one, and how many parts it takes."""
+    for used in range(min(len(parts), _MOST_COMMAS + 1), 1, -1):
+        name = ",".join(parts[:used])
+        for form in (name.strip(), name):
+            if path := there(form, environ):
+                return path, used
+    name = parts[0].strip()
+    return (there(name, environ) or absolute(name, environ)) if name else None, 1
