@@ -7,6 +7,7 @@ from collections import namedtuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import NamedTuple
 
     class Seen(NamedTuple):
@@ -30,6 +31,7 @@ else:  # on the quick path, where typing is dear to import
     Seen = namedtuple("Seen", "root path folder stem kind parent_session size mtime_ns inode meta_path meta_mtime_ns")
 
 _ENDING = ".jsonl"
+_NOT_THERE = (FileNotFoundError, NotADirectoryError)
 
 
 class Walk:
@@ -47,15 +49,11 @@ class Walk:
 
     def walk(self) -> None:
         """Look for every transcript, each real file once."""
-        for entry in self.entries(self.root):
+        # Links last, in the order of their names: what lies in a folder itself is that folder's.
+        for entry in sorted(self.entries(self.root), key=_links_last):
             if self._is_folder(entry):
                 self._project(self._real(entry), entry.name)
-        # Links last: a file that lies in a project folder itself is that project's.
-        for entry, place, folder, session in self._links:
-            path = os.path.realpath(entry.path)
-            if not any(path in found for found in self.projects.values()):
-                self._here = self.projects[place]
-                self.file(entry, path, folder, session)
+        self._follow_links()
 
     def transcripts(self) -> list[Seen]:
         """Walk, and say all of every transcript."""
@@ -80,13 +78,38 @@ class Walk:
         self._place = path
         self._here = self.projects.setdefault(path, {})
 
+    def one(self, path: str, parts: list[str]) -> None:
+        """Look for the transcript at `path` alone, whose place below the root is `parts`, and for its subagents."""
+        folder, name = parts[0], parts[-1]
+        session = parts[1] if len(parts) > 3 and parts[2] == "subagents" else None
+        if len(parts) != 2 and session is None:
+            return  # such a file is no transcript
+        project = os.path.realpath(os.path.join(self.root, folder))
+        self.enter(project)
+        beside = {entry.name: entry for entry in self.entries(os.path.realpath(os.path.dirname(path)), may_miss=True)}
+        stem, is_agent = name[: -len(_ENDING)], name.startswith("agent-")
+        if name in beside and (session is None or is_agent):
+            self._take(beside[name], folder, session, beside.get(f"{stem}.meta.json") if session else None)
+        self._follow_links()
+        if self.projects[project] and not is_agent:
+            self.agents(os.path.join(project, stem, "subagents"), folder, stem)
+            self._follow_links()
+
+    def _follow_links(self) -> None:
+        for entry, place, folder, session in sorted(self._links, key=lambda link: link[0].path):
+            path = os.path.realpath(entry.path)
+            if not any(path in found for found in self.projects.values()):
+                self._here = self.projects[place]
+                self.file(entry, path, folder, session)
+        self._links.clear()
+
     def _project(self, path: str, folder: str) -> None:
         self.enter(path)
         for entry in self.entries(path):
             name = entry.name
             if name.endswith(_ENDING):
                 self._take(entry, folder, None)
-            elif "." not in name and self._is_folder(entry):
+            elif not _is_set_aside(name) and self._is_folder(entry):
                 self.agents(f"{self._real(entry)}{os.sep}subagents", folder, name)
 
     def agents(self, path: str, folder: str, session: str) -> None:
@@ -100,7 +123,7 @@ class Walk:
                     files.append(entry)
             elif name.endswith(".meta.json"):
                 metas[name[: -len(".meta.json")]] = entry
-            elif "." not in name and self._is_folder(entry):
+            elif not _is_set_aside(name) and self._is_folder(entry):
                 self.agents(self._real(entry), folder, session)
         for entry in files:
             self._take(entry, folder, session, metas.get(entry.name[: -len(_ENDING)]))
@@ -108,8 +131,7 @@ class Walk:
     def _take(
         self, entry: os.DirEntry[str], folder: str, session: str | None, meta: os.DirEntry[str] | None = None
     ) -> None:
-        name = entry.name
-        if name == "journal.jsonl" or ".orphaned" in name or ".superseded" in name:
+        if entry.name == "journal.jsonl" or _is_set_aside(entry.name):
             return
         if entry.is_symlink():
             self._links.append((entry, self._place, folder, session))
@@ -129,6 +151,8 @@ class Walk:
             about = entry.stat()
             if not entry.is_file():
                 return
+        except _NOT_THERE:
+            return  # a link to nothing, or deleted since the folder was listed
         except OSError as error:
             self.unreadable.append((path, _reason(error)))
             return
@@ -145,7 +169,7 @@ class Walk:
         try:
             with os.scandir(path) as entries:
                 return [entry for entry in entries if entry.name.isascii() or self._is_named(entry)]
-        except (FileNotFoundError, NotADirectoryError) as error:
+        except _NOT_THERE as error:
             if not may_miss:
                 self.unreadable.append((path, _reason(error)))
         except OSError as error:
@@ -167,6 +191,8 @@ class Walk:
         try:
             if not entry.is_dir():
                 return False
+        except _NOT_THERE:
+            return False
         except OSError as error:
             self.unreadable.append((entry.path, _reason(error)))
             return False
@@ -181,34 +207,38 @@ class Walk:
         return os.path.realpath(entry.path) if entry.is_symlink() else entry.path
 
 
-def find_one(path: str) -> list[Seen]:
-    """A transcript named by its path, and with a main transcript the subagents of its session (D3)."""
-    path = os.path.realpath(path)
-    above = path.split(os.sep)
-    session: str | None = None
-    if "subagents" in above[:-1]:
-        at = len(above) - 2 - above[:-1][::-1].index("subagents")
-        session, project = above[at - 1], os.sep.join(above[: at - 1])
-    else:
-        project = os.path.dirname(path)
-    walk = Walk(os.path.dirname(project))
-    walk.enter(project)
-    folder, name = os.path.basename(project), os.path.basename(path)
-    for entry in walk.entries(os.path.dirname(path), may_miss=True):
-        if entry.name == name:
-            walk.file(entry, path, folder, session)
-    if session is not None:
-        return [_with_meta(one) for one in walk.found()]
-    if walk.found() and not name.startswith("agent-"):
-        stem = name[: -len(_ENDING)]
-        walk.agents(os.path.join(project, stem, "subagents"), folder, stem)
+def find_one(path: str, roots: Iterable[str] = ()) -> list[Seen]:
+    """A transcript named by its path, and with a main transcript the subagents of its session (D3).
+
+    `roots` are the projects folders that tell where in them it lies; outside of all the names above it have to.
+    """
+    path = os.path.abspath(path)
+    real = os.path.realpath(path)
+    # Where the file itself lies comes before where a link to it does.
+    for place in dict.fromkeys((real, path)):
+        for root in roots:
+            for below in dict.fromkeys((os.path.realpath(root), os.path.abspath(root))):
+                if place.startswith(below + os.sep):
+                    return _find_below(root, place, place[len(below) + 1 :].split(os.sep))
+    above = real.split(os.sep)
+    length = 2
+    if above[-1].startswith("agent-") and "subagents" in above[3:-1]:
+        length = above[:-1][::-1].index("subagents") + 4
+    return _find_below(os.sep.join(above[:-length]) or os.sep, real, above[-length:])
+
+
+def _find_below(root: str, path: str, parts: list[str]) -> list[Seen]:
+    walk = Walk(root)
+    walk.one(path, parts)
     return walk.found()
 
 
-def _with_meta(seen: Seen) -> Seen:
-    beside = seen.path[: -len(".jsonl")] + ".meta.json"
-    mtime_ns = _mtime_ns(beside)
-    return seen if mtime_ns is None else seen._replace(meta_path=beside, meta_mtime_ns=mtime_ns)
+def _links_last(entry: os.DirEntry[str]) -> tuple[bool, str]:
+    return entry.is_symlink(), entry.name
+
+
+def _is_set_aside(name: str) -> bool:
+    return ".orphaned" in name or ".superseded" in name
 
 
 def _mtime_ns(path: str | None) -> int | None:

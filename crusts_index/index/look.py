@@ -1,7 +1,8 @@
 """Tells at a look which project folders have changed since the last run that left nothing out (D4).
 
-A folder's look is a few bytes over the paths, sizes and times of its transcripts. As long as it holds, not one of
-them is compared, and their rows are not even read.
+A folder's look is a few bytes over the paths, sizes and times of its transcripts. As long as the looks hold, and the
+store holds as many transcripts under the root as they stand for, not one is compared, and no row is even read. That
+they are counted is what makes it safe: whatever wrote in between, a transcript too many or too few shows.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from crusts_index.store.open import transaction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable
 
     from crusts_index.index.find import Seen, Sight
     from crusts_index.index.plan import Mark
@@ -30,9 +31,10 @@ select 1 from forgotten union all select 1 from transcripts where gone = 0 and (
 """
 """Whether it takes more than a look: sessions to be left out, transcripts that are not read or by another parser."""
 
-_MARKS = """
-select path, size, mtime_ns, meta_mtime_ns, parser from transcripts where gone = 0 and path >= ? and path < ?
-"""
+_LIVE = "select count(*) from transcripts where gone = 0 and root = ?"
+_MARKS = "select path, size, mtime_ns, meta_mtime_ns, parser, root, folder from transcripts where gone = 0"
+_MARKS_OF_ROOT = f"{_MARKS} and root = ?"
+_MARKS_OF_FOLDER = f"{_MARKS} and path >= ? and path < ?"
 _AFTER_SEPARATOR = chr(ord(os.sep) + 1)
 
 
@@ -40,43 +42,38 @@ class Looks:
     """What some walks found, beside what was kept of the last run."""
 
     def __init__(self, store: sqlite3.Connection, walks: list[Walk]) -> None:
-        self._store, self._walks = store, walks
+        self._store = store
+        # A root that is missing or empty as a whole says nothing, neither now nor to a later run (D4).
+        self._walks = [walk for walk in walks if any(walk.projects.values())]
         self._is_plain = store.execute(_NOT_PLAIN, (PARSER,)).fetchone() is None
         self._kept: dict[str, str] = dict(store.execute(_KEPT)) if self._is_plain else {}
         self._now: dict[str, str] = {}
+        self._homes = _homes(self._walks)
 
     @property
     def files(self) -> int:
         """Transcripts on disk."""
-        if len(self._walks) == 1:
-            return sum(map(len, self._walks[0].projects.values()))
-        return len({path for walk in self._walks for found in walk.projects.values() for path in found})
+        if len(self._walks) > 1:
+            return len(self._homes)
+        return sum(len(found) for walk in self._walks for found in walk.projects.values())
 
-    def changes(self) -> dict[str, Seen]:
-        """Transcripts that are new or not as they were, by path; a later walk's say replaces an earlier one's."""
+    def compare(self) -> tuple[dict[str, Seen], list[str]]:
+        """Transcripts that are new or not as they were, by path; and paths of known ones that are not there."""
         seen: dict[str, Seen] = {}
+        missing: list[str] = []
         for walk in self._walks:
-            for folder, found in walk.projects.items():
-                look = _look(found)
-                if not walk.unreadable:
-                    self._now[folder] = look
-                if self._kept.get(folder) != look or walk.unreadable:
-                    marks = self._marks(folder + os.sep, folder + _AFTER_SEPARATOR)
-                    seen.update((path, walk.seen(path, found[path])) for path in changed(found, marks))
-        return seen
-
-    def vanished(self) -> Iterator[str]:
-        """Known transcripts of a root that are not there. A root that is empty as a whole lost nothing (D4)."""
-        everywhere = [found for walk in self._walks for found in walk.projects.values()]
-        for walk in self._walks:
-            if not any(walk.projects.values()):
-                continue
+            marks, folders = self._doubted(walk)
+            for folder in folders:
+                found = walk.projects[folder]
+                for path in changed(found, marks, walk.root):
+                    if self._homes.get(path, walk) is walk:
+                        seen[path] = walk.seen(path, found[path])
             blind = [path.rstrip(os.sep) for path, _ in walk.unreadable]
-            for path in self._missing(walk):
-                if any(path == folder or path.startswith(folder + os.sep) for folder in blind):
-                    continue
-                if not any(path in found for found in everywhere):
-                    yield path
+            for path in marks.keys() - {path for folder in folders for path in walk.projects[folder]}:
+                is_elsewhere = path in self._homes or any(path in found for found in walk.projects.values())
+                if not is_elsewhere and not _is_below(path, blind):
+                    missing.append(path)
+        return seen, missing
 
     def keep(self) -> None:
         """Remember how it looks now: nothing was left out."""
@@ -90,19 +87,44 @@ class Looks:
                 self._store.executemany(_DROP, [(_PREFIX + folder,) for folder in gone])
                 self._store.executemany(_KEEP, [(_PREFIX + folder, look) for folder, look in new.items()])
 
-    def _marks(self, low: str, high: str) -> dict[str, Mark]:
-        return {row[0]: row for row in self._store.execute(_MARKS, (low, high))}
+    def _doubted(self, walk: Walk) -> tuple[dict[str, Mark], Iterable[str]]:
+        """Folders of a walk that are to be compared, and what the store knows there: by path, gone ones left out."""
+        marks: dict[str, Mark] = {}
+        doubted: list[str] = []
+        held = 0
+        for folder, found in walk.projects.items():
+            if walk.unreadable:
+                doubted.append(folder)
+                continue
+            look = self._now[folder] = _look(found)
+            if self._kept.get(folder) == look:
+                held += len(found)
+            else:
+                doubted.append(folder)
+                marks |= self._marks(_MARKS_OF_FOLDER, folder + os.sep, folder + _AFTER_SEPARATOR)
+        (live,) = self._store.execute(_LIVE, (walk.root,)).fetchone()
+        if not walk.unreadable and held + len(marks) == live:
+            return marks, doubted
+        return self._marks(_MARKS_OF_ROOT, walk.root), walk.projects
 
-    def _missing(self, walk: Walk) -> Iterator[str]:
-        """Known paths under the root of a walk that it did not find, in folders that changed and between folders."""
-        low = walk.root + os.sep
-        for begin in sorted(folder + os.sep for folder in walk.projects if folder.startswith(low)):
-            yield from self._marks(low, begin)
-            folder = begin[: -len(os.sep)]
-            low = folder + _AFTER_SEPARATOR
-            if folder not in self._now or self._kept.get(folder) != self._now[folder]:
-                yield from self._marks(begin, low).keys() - walk.projects[folder].keys()
-        yield from self._marks(low, walk.root + _AFTER_SEPARATOR)
+    def _marks(self, sql: str, *values: str) -> dict[str, Mark]:
+        return {row[0]: row for row in self._store.execute(sql, values)}
+
+
+def _homes(walks: list[Walk]) -> dict[str, Walk]:
+    """Of several walks, the one that speaks for each path: where it lies and not where a link is, else the last."""
+    homes: dict[str, Walk] = {}
+    if len(walks) < 2:
+        return homes
+    for walk in walks:
+        inside = walk.root + os.sep
+        for found in walk.projects.values():
+            homes.update((path, walk) for path in found if path not in homes or path.startswith(inside))
+    return homes
+
+
+def _is_below(path: str, folders: list[str]) -> bool:
+    return any(path == folder or path.startswith(folder + os.sep) for folder in folders)
 
 
 def _look(found: dict[str, Sight]) -> str:

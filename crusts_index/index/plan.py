@@ -30,9 +30,13 @@ if TYPE_CHECKING:
         meta_mtime_ns: int | None
         head_hash: bytes | None
         tail_hash: bytes | None
+        root: str
+        folder: str
+        stem: str
+        parent_session: str | None
 
-    Mark = tuple[str, int, int, int | None, int]
-    """What tells that a transcript is as it was: path, size, mtime_ns, mtime of its .meta.json, parser."""
+    Mark = tuple[str, int, int, int | None, int, str, str]
+    """What tells that a transcript is as it was: path, size, mtime_ns, that of its .meta.json, parser, root, folder."""
 
     class Job(NamedTuple):
         """A transcript to be read. The reader looks at the bytes and settles whether it may go on from the offset."""
@@ -52,16 +56,22 @@ if TYPE_CHECKING:
         """Subagent transcripts whose .meta.json changed."""
         gone: list[int]
         """Ids of transcripts that vanished."""
+        moved: list[Job]
+        """Transcripts that are found under another root now: by another name of it, or through another link."""
         pending_bytes: int
 
 else:  # on the quick path, where typing is dear to import
-    Known = namedtuple("Known", "id path size mtime_ns inode offset parser gone meta_mtime_ns head_hash tail_hash")
+    Known = namedtuple(
+        "Known",
+        "id path size mtime_ns inode offset parser gone meta_mtime_ns head_hash tail_hash"
+        " root folder stem parent_session",
+    )
     Job = namedtuple("Job", "seen known")
-    Plan = namedtuple("Plan", "jobs back metas gone pending_bytes")
+    Plan = namedtuple("Plan", "jobs back metas gone moved pending_bytes")
 
 
-def changed(found: dict[str, Sight], marks: dict[str, Mark]) -> list[str]:
-    """Paths of transcripts that are not as they were when they were read last, or not known."""
+def changed(found: dict[str, Sight], marks: dict[str, Mark], root: str) -> list[str]:
+    """Paths of transcripts under a root that are not as they were when they were read last, or not known."""
     paths: list[str] = []
     for path, sight in found.items():
         mark, about = marks.get(path), sight[0]
@@ -71,6 +81,8 @@ def changed(found: dict[str, Sight], marks: dict[str, Mark]) -> list[str]:
             or about.st_mtime_ns != mark[2]
             or sight[4] != mark[3]
             or mark[4] != PARSER
+            or mark[5] != root
+            or mark[6] != sight[1]
         ):
             paths.append(path)
     return paths
@@ -81,6 +93,7 @@ def make_plan(seen: Iterable[Seen], recall: Recall, gone: list[int]) -> Plan:
     jobs: list[Job] = []
     back: list[int] = []
     metas: list[Job] = []
+    moved: list[Job] = []
     pending = 0
     for one in seen:
         known = recall(one.path)
@@ -88,11 +101,19 @@ def make_plan(seen: Iterable[Seen], recall: Recall, gone: list[int]) -> Plan:
             jobs.append(Job(one, None))
             pending += one.size
             continue
-        if one.size != known.size or one.mtime_ns != known.mtime_ns or known.parser != PARSER:
+        is_same_place = is_in_place(one, known)
+        if one.size != known.size or one.mtime_ns != known.mtime_ns or known.parser != PARSER or not is_same_place:
             jobs.append(Job(one, known))
-            pending += one.size - known.offset if one.size > known.offset else one.size
+            pending += one.size - known.offset if one.size > known.offset and is_same_place else one.size
         elif known.gone:
             back.append(known.id)
+        if one.root != known.root or not is_same_place:
+            moved.append(Job(one, known))
         if one.meta_mtime_ns != known.meta_mtime_ns and one.meta_path is not None:
             metas.append(Job(one, known))
-    return Plan(jobs, back, metas, gone, pending)
+    return Plan(jobs, back, metas, gone, moved, pending)
+
+
+def is_in_place(seen: Seen, known: Known) -> bool:
+    """Whether its names say what they said when it was read: they decide about its session and project (D3)."""
+    return (seen.folder, seen.stem, seen.parent_session) == (known.folder, known.stem, known.parent_session)

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, NamedTuple
 import msgspec
 
 from crusts_index.index.past import StoredPast
-from crusts_index.index.plan import PARSER, Job
+from crusts_index.index.plan import PARSER, Job, is_in_place
 from crusts_index.index.sessions import placed_session
 from crusts_index.transcript.decode import REFUSED, decode_patiently, decode_record, is_object
 from crusts_index.transcript.digest import hash128
@@ -193,7 +193,7 @@ def _mode(job: Job, file: BinaryIO, about: os.stat_result) -> str:
     holds = known.inode == about.st_ino and about.st_size >= known.offset
     if holds:
         holds = _edges(file, known.offset) == (known.head_hash, known.tail_hash)
-    if holds and known.parser != PARSER:
+    if holds and (known.parser != PARSER or not is_in_place(job.seen, known)):
         return DROP
     if not holds or about.st_size == known.size:
         return RETAIN

@@ -66,11 +66,12 @@ def index_all(settings: Settings, options: Options, timeout: float | None = None
 
 def index_named(settings: Settings, files: Sequence[str], options: Options, timeout: float | None = None) -> Summary:
     """Index the sessions of the named transcripts only."""
+    roots = roots_of(settings)
     store = open_writer(settings, timeout)
     try:
-        summary = index_files(store, settings.db, files, options)
+        summary = index_files(store, settings.db, files, options, [root.projects_dir for root in roots])
         if summary.touched:
-            _look_around(store, roots_of(settings), summary.touched)
+            _look_around(store, roots, summary.touched)
     finally:
         store.close()
     return summary

@@ -15,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from crusts_index.index.plan import Job
+
 __all__ = ["Options", "Summary", "index_files", "index_roots"]
 
 _LAST_RUN = "(select cast(ifnull(max(id), 0) as text) from runs)"
@@ -36,8 +38,8 @@ def index_roots(store: sqlite3.Connection, path: str, roots: Iterable[str], opti
     with explained(store):
         summary.was_kept_up = is_kept_up(store)
         looks = Looks(store, walks)
-        seen = looks.changes()
-        gone = [known.id for path in looks.vanished() if (known := _known(store, path)) is not None]
+        seen, vanished = looks.compare()
+        gone = [known.id for path in vanished if (known := _known(store, path)) is not None]
         summary.files = looks.files
         if _run(store, path, list(seen.values()), _forgotten(store), gone, options, summary):
             looks.keep()
@@ -56,11 +58,17 @@ def note_kept_up(store: sqlite3.Connection) -> None:
         store.execute(_NOTE_KEPT_UP)
 
 
-def index_files(store: sqlite3.Connection, path: str, files: Iterable[str], options: Options) -> Summary:
-    """Bring the store up to date with the sessions of the named transcripts; nothing else is looked at."""
+def index_files(
+    store: sqlite3.Connection, path: str, files: Iterable[str], options: Options, roots: Iterable[str] = ()
+) -> Summary:
+    """Bring the store up to date with the sessions of the named transcripts; nothing else is looked at.
+
+    `roots` are the projects folders that tell where in them a transcript lies.
+    """
     summary = Summary()
     started = time.time()
-    seen = {one.path: one for name in files for one in find_one(name)}
+    roots = list(roots)
+    seen = {one.path: one for name in files for one in find_one(name, roots)}
     summary.files = len(seen)
     with explained(store):
         _run(store, path, list(seen.values()), _forgotten(store), [], options, summary)
@@ -88,6 +96,7 @@ def _run(
         summary.is_complete = False
         return False
     _mark_presence(store, plan.gone, plan.back)
+    _move(store, plan.moved)
     if plan.metas:
         from crusts_index.index.metas import write_metas
 
@@ -136,6 +145,16 @@ def _mark_presence(store: sqlite3.Connection, gone: list[int], back: list[int]) 
         }
         for session in sessions:
             settle_view(store, session)
+
+
+def _move(store: sqlite3.Connection, moved: list[Job]) -> None:
+    if not moved:
+        return
+    with transaction(store):
+        store.executemany(
+            "update transcripts set root = ?, folder = ?, kind = ?, stem = ?, parent_session = ? where path = ?",
+            [(one.root, one.folder, one.kind, one.stem, one.parent_session, one.path) for one, _ in moved],
+        )
 
 
 def _record_run(store: sqlite3.Connection, summary: Summary, kind: str, started: float) -> None:
