@@ -17,8 +17,12 @@ with wanted (id) as (
 ),
 found as (
   select
-    w.id, r.id as record_id, r.message, r.time_ms, r.thread_id, r.is_copied, b.chars as size, null as tool,
-    null as server,
+    w.id, r.id as record_id, r.message, r.time_ms, r.thread_id,
+    -- A copied prompt or summary may say nothing of itself: it goes with the call that answers it (D2).
+    case when r.is_copied = 1 or r.type = 'assistant' then r.is_copied else ifnull((
+      select x.is_copied from responses x where x.thread_id = r.thread_id and x.id > r.id order by x.id limit 1), 0)
+    end as is_copied,
+    b.chars as size, null as tool, null as server,
     case when r.is_summary = 1 then 'summary' when r.is_prompt = 1 then 'prompt' else 'answer' end as role
   from wanted w cross join blocks b on b.id = w.id cross join records r on r.id = b.record_id
   where r.is_prompt = 1 or r.is_summary = 1 or r.type = 'assistant' and b.kind = 'text'

@@ -25,18 +25,12 @@ with recursive picked as materialized (
   limit ifnull(:limit, -1)
 ),
 owned as materialized (
-  select transcript_id, count(*) as compactions
-  from (
-    select c.transcript_id, row_number() over (partition by ifnull(c.uuid, c.id)
-             order by r.is_copied, h.kind <> 'main', s.session_id is not t.record_session, r.time_ms is null, r.time_ms,
-                      t.path, c.id) as place, h.kind
-    from compactions as c
-    join records as r on r.id = c.id
-    join threads as h on h.id = c.thread_id
-    join transcripts as t on t.id = c.transcript_id
-    left join sessions as s on s.id = t.session_id)
-  where place = 1 and kind = 'main'
-  group by transcript_id
+  select c.transcript_id, count(*) as compactions
+  from compaction_owners as o
+  join compactions as c on c.id = o.compaction_key
+  join threads as h on h.id = c.thread_id
+  where o.place = 1 and h.kind = 'main'
+  group by c.transcript_id
 ),
 ended as materialized (
   select k.*, e.id as end_id, e.branch, e.epoch

@@ -330,13 +330,18 @@ class Transcript:
         thread.pieces, thread.ids, thread.is_sidechain = self.pieces, self.ids, True
         return thread
 
-    def copy(self, lines: Iterable[bytes], *, forked: bool = False, rename: bool = False) -> None:
-        """Lines of another transcript again, as resuming (`rename=False`) and forking write them."""
+    def copy(self, lines: Iterable[bytes], *, forked: bool = False, asked: bool = False, rename: bool = False) -> None:
+        """Lines of another transcript again, as resuming (none of the three) and forking write them.
+
+        `asked`: only answers name the session that asked, as `--fork-session` does; with `forked`, as `/branch`.
+        """
         for line in lines:
             record = json.loads(line)
             if forked and "uuid" in record:
                 record["forkedFrom"] = {"sessionId": record.get("sessionId"), "messageUuid": record["uuid"]}
-            if rename or forked:
+            if asked and record.get("type") == "assistant":
+                record.setdefault("requestSessionId", record.get("sessionId"))
+            if rename or forked or asked:
                 record["sessionId"] = self.session
             self.pieces.append(dumps(record) + b"\n")
             self.parent = record.get("uuid", self.parent)

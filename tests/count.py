@@ -89,9 +89,10 @@ def occurrences(path: Path) -> Iterator[dict[str, Any]]:
     agent = path.name.startswith("agent-")
     if agent:
         parents = path.parts
-        session = parents[parents.index("subagents") - 1] if "subagents" in parents else frequent
+        placed = parents[parents.index("subagents") - 1] if "subagents" in parents else None
     else:
-        session = path.stem if _UUID.fullmatch(path.stem) else frequent
+        placed = path.stem if _UUID.fullmatch(path.stem) else None
+    session = placed or frequent
     uuids: set[str] = set()
     for place, row in enumerate(rows):
         uuid = row.get("uuid")
@@ -113,7 +114,8 @@ def occurrences(path: Path) -> Iterator[dict[str, Any]]:
             continue
         aside = agent or nested or row.get("isSidechain") is True
         time = row.get("timestamp") if isinstance(row.get("timestamp"), str) else _LATEST
-        record_session = row.get("sessionId")
+        record_session, asked = row.get("sessionId"), row.get("requestSessionId")
+        copied = "forkedFrom" in row or (isinstance(asked, str) and asked not in ("", placed or record_session))
         yield {
             "request": said.get("requestId") or None,
             "message": message.get("id") or None,
@@ -122,7 +124,7 @@ def occurrences(path: Path) -> Iterator[dict[str, Any]]:
             "usage": message["usage"],
             "file": str(path),
             "place": place,
-            "rank": ("forkedFrom" in row, nested, aside, record_session != session, time, str(path), place),
+            "rank": (copied, nested, aside, record_session != session, time, str(path), place),
         }
 
 

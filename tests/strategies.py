@@ -350,9 +350,9 @@ def folders(draw: st.DrawFn, odd: bool = True, damaged: bool = True) -> dict[str
         if mains and draw(st.booleans()):
             source = draw(st.sampled_from(mains))
             kept = [line for line in source.lines() if line.startswith(b'{"')]
-            how = draw(st.sampled_from(("resumed", "renamed", "forked")))
+            how = draw(st.sampled_from(("resumed", "renamed", "forked", "asked")))
             taken = kept[: draw(st.integers(1, max(1, len(kept))))]
-            main.copy(taken, forked=how == "forked", rename=how == "renamed")
+            main.copy(taken, forked=how == "forked", asked=how == "asked", rename=how == "renamed")
         sheet = Sheet(main, [main.parent] if main.parent else [])
         for event in draw(st.lists(events(odd), min_size=1, max_size=12)):
             play(sheet, event)

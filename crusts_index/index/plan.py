@@ -6,7 +6,7 @@ from collections import namedtuple
 
 from crusts_index.index.find import Seen
 
-PARSER = 1
+PARSER = 2
 """Number of the parser. A change that reads the same bytes otherwise raises it: live transcripts are then read anew."""
 
 TYPE_CHECKING = False

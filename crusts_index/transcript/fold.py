@@ -39,7 +39,7 @@ class Fold:
     ) -> None:
         self.state = state or State()
         self._about = self.state.about
-        self._transcript_id = transcript_id
+        self._transcript_id, self._own_session = transcript_id, session
         self._record_base, self._thread_base = transcript_id << RECORD_BITS, transcript_id << THREAD_BITS
         self._is_agent_file = kind == "subagent"
         self._places = Places(transcript_id, kind, past, self.state)
@@ -89,6 +89,8 @@ class Fold:
         number, branch, epoch = place
         rid = self._record_base | offset
         step = Step(rid, offset, length, record, line, time_ms, key, parent, number, branch, epoch, has_parent)
+        if record.forked_from is not None or record.request_session_id is not None:
+            step.is_copied = self._is_copied(record)
         if take(step) is False:
             self.problem(offset, length, "a usage count is out of range")
         if kind == "assistant" and record.supersedes_uuids:
@@ -179,6 +181,13 @@ class Fold:
         if self._is_agent_file and record.agent_id:
             about.agent_id = record.agent_id
 
+    def _is_copied(self, record: Record) -> int:
+        """Whether the record says that another session is its origin: by name, or as the one that asked (D2)."""
+        if record.forked_from is not None:
+            return 1
+        asked = record.request_session_id
+        return 1 if asked and asked != (self._own_session or record.session_id) else 0
+
     def _count_session(self) -> None:
         """Add the records of a run that named one session."""
         if self._session:
@@ -220,7 +229,7 @@ class Fold:
                 0,
                 0,
                 1 if record.is_meta else 0,
-                0 if record.forked_from is None else 1,
+                self._is_copied(record),
                 0,
                 None,
             )
@@ -252,7 +261,7 @@ class Fold:
                 step.is_prompt,
                 step.is_summary,
                 1 if record.is_meta else 0,
-                0 if record.forked_from is None else 1,
+                step.is_copied,
                 0,
                 step.origin,
             )
@@ -264,7 +273,7 @@ class Fold:
         rid, tid = self._record_base | offset, self._thread_base | place.thread
         calls = self.state.threads[place.thread].calls
         where = (tid, place.branch, place.epoch, calls, None, None)
-        flags = (0, 0, 0, 1 if record.is_meta else 0, 0 if record.forked_from is None else 1, 1, None)
+        flags = (0, 0, 0, 1 if record.is_meta else 0, self._is_copied(record), 1, None)
         head = (rid, self._transcript_id, length, record.type, record.subtype, key, None, time_ms)
         self._records.append((*head, *where, *flags))
 

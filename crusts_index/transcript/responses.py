@@ -78,7 +78,7 @@ class Responses:
         """The response that a line belongs to, brought up to date; False where a count was out of range."""
         message_id = message.id or None
         known = self._same_message(thread, request_id, message_id)
-        session, is_copied = step.record.session_id, step.record.forked_from is not None
+        session, is_copied = step.record.session_id, step.is_copied
         for response in known:
             if (
                 response.request_id == request_id
@@ -141,7 +141,7 @@ class Responses:
             message.id or None,
             step.record.session_id,
             ordinal=thread.calls,
-            is_copied=0 if step.record.forked_from is None else 1,
+            is_copied=step.is_copied,
             is_nested=1 if is_nested else 0,
             first_ms=step.time_ms,
         )

@@ -145,6 +145,7 @@ class Record(Shape, rename="camel"):
     is_compact_summary: bool | None = None
     is_visible_in_transcript_only: bool | None = None
     request_id: str | None = None
+    request_session_id: str | None = None
     model: str | None = None
     effort: str | None = None
     source_tool_use_id: str | None = msgspec.field(default=None, name="sourceToolUseID")

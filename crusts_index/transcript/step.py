@@ -32,4 +32,5 @@ class Step(msgspec.Struct, gc=False):
     opens: int = 0
     is_prompt: int = 0
     is_summary: int = 0
+    is_copied: int = 0
     origin: str | None = None

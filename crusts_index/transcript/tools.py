@@ -83,7 +83,9 @@ class ToolUses:
             return use
         if use is None:
             use = self._new(block_id, thread, block.id or None)
-        use.is_copied = 0 if step.record.forked_from is None else 1
+        use.is_copied = step.is_copied
+        if use.result_record_id is not None:
+            use.is_result_copied |= step.is_copied
         use.is_nested = 1 if is_nested else 0
         use.use_record_id, use.use_ms = step.id, step.time_ms
         use.use_session = self._foreign(step)
@@ -100,11 +102,12 @@ class ToolUses:
         use = self._find(block.tool_use_id)
         if use is None:
             use = self._new(block_id, thread, block.tool_use_id or None)
-            use.is_copied, use.is_nested = 0 if step.record.forked_from is None else 1, 1 if is_nested else 0
+            use.is_copied, use.is_nested = step.is_copied, 1 if is_nested else 0
         if use.result_record_id is None:
             use.result_record_id, use.result_ms = step.id, step.time_ms
             use.result_session = self._foreign(step)
-            use.is_result_copied = 0 if step.record.forked_from is None else 1
+            # A copied result says nothing of itself: it goes with its use (D2).
+            use.is_result_copied = step.is_copied | use.is_copied
             use.result_chars, use.result_tokens = result.chars, result.size_tokens
             use.is_error = 1 if block.is_error else 0
             use.result_hash = hash64("\0".join(result.texts).encode("utf-8", "replace"))

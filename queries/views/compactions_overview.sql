@@ -40,7 +40,7 @@ select
   case when typeof(k.uuid) = 'blob' then lower(
     substr(hex(k.uuid), 1, 8) || '-' || substr(hex(k.uuid), 9, 4) || '-' || substr(hex(k.uuid), 13, 4) || '-'
     || substr(hex(k.uuid), 17, 4) || '-' || substr(hex(k.uuid), 21)) else k.uuid end as uuid,
-  k.nth = 1 as is_owner,
+  k.place = 1 as is_owner,
   t.in_view = 1 and t.superseded = 0 as in_view,
   t.path,
   k.id & ((1 << 40) - 1) as offset,
@@ -49,11 +49,7 @@ from (
     select
       c.*,
       r.time_ms,
-      -- The owner among copies of one boundary, by the rank of D2; boundaries without a uuid are their own.
-      row_number() over (
-        partition by ifnull(c.uuid, c.id)
-        order by r.is_copied, h.kind <> 'main', s.session_id is not c.record_session,
-          r.time_ms is null, r.time_ms, t.path, c.id) as nth,
+      o.place,
       (select x.call_id from responses x join api_calls y on y.id = x.call_id
         where x.thread_id = c.thread_id and x.id > 0 and x.id < c.id and x.is_advisor = 0
           and y.context_tokens > 0
@@ -61,11 +57,9 @@ from (
       (select x.call_id from responses x join api_calls y on y.id = x.call_id
         where x.thread_id = c.thread_id and x.id > c.id and x.is_advisor = 0 and y.context_tokens > 0
         order by x.id limit 1) as after_id
-    from compactions c
+    from compaction_owners o
+      join compactions c on c.id = o.compaction_key
       join records r on r.id = c.id
-      join threads h on h.id = c.thread_id
-      join transcripts t on t.id = c.transcript_id
-      left join sessions s on s.id = t.session_id
   ) k
   join threads h on h.id = k.thread_id
   join transcripts t on t.id = k.transcript_id
