@@ -9,7 +9,8 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "crusts_index"
 
-# A folder of the package -> the folders it may import; `errors`, `jsontext`, `folders` and the package itself are open to all.
+# A folder of the package -> the folders it may import; `errors`, `jsontext`, `folders` and the package itself are open
+# to all.
 ALLOWED = {
     "claude": set(),
     "transcript": set(),

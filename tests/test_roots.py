@@ -93,7 +93,7 @@ def test_environment_is_a_list_with_tilde(home: Path) -> None:
     ],
 )
 def test_a_folder_may_have_a_comma_in_its_name(home: Path, value: str, named: list[str]) -> None:
-    """Neighbours of the list that make a folder which is there are that folder, the longest first; the rest are parted."""
+    """Neighbours of the list that make a folder that is there are that folder, the longest first."""
     for name in ("a", "b", "a,b", "c", "d, e,f", "g,"):
         make_config_dir(home / name)
     found = find_roots([], environ(home, CLAUDE_CONFIG_DIR=value))
