@@ -1,5 +1,6 @@
 """The entry point: picks the quick path, or the full command line, and turns errors into exit codes."""
 
+import io
 import os
 import sys
 
@@ -22,8 +23,12 @@ AT_A_GLANCE = {"status", "statusline", "auto-inject", "readout"}
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command line; returns the exit code: 0 done, 1 could not, 2 wrong usage, 130 interrupted."""
-    args = sys.argv[1:] if argv is None else argv
+    if argv is None:
+        _speak_utf8()
+    args = [_readable(word) for word in sys.argv[1:]] if argv is None else argv
     _open_closed_streams()
+    if argv is None:
+        _print_anything()
     try:
         code = _run(args)
         _flush()
@@ -43,6 +48,39 @@ def main(argv: list[str] | None = None) -> int:
             raise
         return _complain(f"the store cannot answer ({error}): `crusts doctor` looks it over", 1)
     return code
+
+
+def _speak_utf8() -> None:
+    """Start over in UTF-8 mode where the locale has another encoding.
+
+    What is typed, what files are called and what is printed is UTF-8 nearly everywhere, whatever the locale says;
+    read as another encoding, words are not found and paths can be neither stored nor opened again.
+    """
+    mode = ["-X", "utf8"]
+    if sys.getfilesystemencoding() != "utf-8" and sys.orig_argv[1:3] != mode and sys.executable:
+        try:
+            os.execv(sys.executable, [sys.executable, *mode, *sys.orig_argv[1:]])
+        except OSError:
+            return
+
+
+def _readable(word: str) -> str:
+    """An argument as text: what is no UTF-8 is in the locale's encoding, unless it names a file as it stands."""
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        if not os.path.lexists(word.partition("=")[2] or word):
+            import locale
+
+            return os.fsencode(word).decode(locale.getencoding(), "replace")
+    return word
+
+
+def _print_anything() -> None:
+    """Have characters that a stream's encoding lacks become question marks: no text makes a command fail."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _open_closed_streams() -> None:

@@ -45,6 +45,17 @@ def listed(value: str, environ: "Mapping[str, str]") -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def is_text(name: str) -> bool:
+    """Whether a name of the file system's is text: bytes that are no UTF-8 can be neither kept nor printed."""
+    if name.isascii():
+        return True
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def composed(path: str) -> str:
     """The path with its accents composed (NFC)."""
     if path.isascii():

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections import namedtuple
 
+from crusts_index.folders import is_text
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -166,9 +168,11 @@ class Walk:
 
     def entries(self, path: str, *, may_miss: bool = False) -> list[os.DirEntry[str]]:
         """What lies in a folder; nothing, and a note, where it cannot be read."""
+        if not self._is_text(path):
+            return []
         try:
             with os.scandir(path) as entries:
-                return [entry for entry in entries if entry.name.isascii() or self._is_named(entry)]
+                return [e for e in entries if e.name.isascii() or self._is_text(e.name, e.path)]
         except _NOT_THERE as error:
             if not may_miss:
                 self.unreadable.append((path, _reason(error)))
@@ -176,15 +180,13 @@ class Walk:
             self.unreadable.append((path, _reason(error)))
         return []
 
-    def _is_named(self, entry: os.DirEntry[str]) -> bool:
-        """Whether its name is text: bytes that are none cannot be kept, and are noted."""
-        try:
-            entry.name.encode()
-        except UnicodeEncodeError:
-            shown = entry.path.encode("utf-8", "replace").decode()
-            self.unreadable.append((shown, "its name is not UTF-8"))
-            return False
-        return True
+    def _is_text(self, name: str, path: str | None = None) -> bool:
+        """Whether a name is text; one that is not is noted."""
+        if is_text(name):
+            return True
+        shown = (path or name).encode("utf-8", "replace").decode()
+        self.unreadable.append((shown, "its name is not UTF-8"))
+        return False
 
     def _is_folder(self, entry: os.DirEntry[str]) -> bool:
         """Whether it is a folder that was not walked yet; links are followed, loops end."""

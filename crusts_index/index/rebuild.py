@@ -89,7 +89,7 @@ def _readable(roots: list[str]) -> set[str]:
 def _carry_over(old: str, fresh: str, readable: set[str]) -> None:
     """Copy what cannot be read again. Transcripts keep their ids, and those to be read begin anew at offset 0."""
     with closing(open_store(fresh, write=True)) as store:
-        store.execute("attach database ? as old", (old,))
+        store.execute("attach database ? as old", (os.fsencode(old),))
         with transaction(store):
             for table in _WHOLE:
                 _copy(store, table, "1")

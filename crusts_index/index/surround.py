@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from crusts_index.claude.roots import Root
 from crusts_index.claude.surroundings import snapshot
+from crusts_index.folders import is_text
 from crusts_index.store.open import transaction
 
 _PROJECTS = """
@@ -32,10 +33,11 @@ def keep_surroundings(store: sqlite3.Connection, roots: Iterable[Root], changed:
     seen = [
         found
         for root in roots
-        if root.config_dir is not None
+        if root.config_dir is not None and is_text(os.path.realpath(root.projects_dir))
         for (path,) in store.execute(_PROJECTS, (os.path.realpath(root.projects_dir), touched)).fetchall()
         if os.path.isdir(path)
         for found in snapshot(root.config_dir, path)
+        if is_text(f"{found.path}{found.name}")
     ]
     if not seen:
         return

@@ -199,7 +199,7 @@ def verify(db: str, roots: Sequence[str], options: Options) -> Verdict:
         ensure(path)
         fresh = open_store(path, write=True)
         try:
-            fresh.execute("attach database ? as kept", (uri(db, "mode=ro"),))
+            fresh.execute("attach database ? as kept", (os.fsencode(uri(db, "mode=ro")),))
             fresh.execute("insert into main.forgotten select * from kept.forgotten")
             summary = index_roots(fresh, path, roots, options)
             elsewhere = _elsewhere(fresh)

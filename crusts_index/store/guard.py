@@ -23,6 +23,7 @@ def run(store: sqlite3.Connection, text: str, *, seconds: float, limit: int) -> 
     store.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
     end = time.monotonic() + seconds
     store.set_progress_handler(lambda: time.monotonic() > end, _STEPS)
+    text = text.encode("utf-8", "replace").decode()
     try:
         cursor = store.execute(text, dict.fromkeys(find_parameters(text)))
         rows = cursor.fetchmany(limit + 1)

@@ -84,6 +84,9 @@ def run(connection: sqlite3.Connection, name: str, /, **given: object) -> Result
     if given.keys() != wanted:
         missing, unknown = sorted(wanted - given.keys()), sorted(given.keys() - wanted)
         raise TypeError(f"queries/{name}.sql: not given: {missing}, not in the file: {unknown}")
+    for key, value in given.items():
+        if isinstance(value, str) and not value.isascii():  # bytes of a path that are no text match nothing
+            given[key] = value.encode("utf-8", "replace").decode()
     with explained(connection):
         cursor = connection.execute(text, given)
         rows = cursor.fetchall()

@@ -92,7 +92,8 @@ class Recorder:
         return self.now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{self.now.microsecond // 1000:03d}Z"
 
     def put(self, record: Json) -> None:
-        self.lines.append(json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+        text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+        self.lines.append(text.encode("utf-8", "replace") + b"\n")
 
     def record(self, type: str, *, adds: int = 0, **fields: Any) -> str:
         """Log a record with its envelope; `adds` is what it puts into the window. Returns its uuid."""
