@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from crusts_index.transcript.scan import DEEPEST
 from tests.builders import OMIT, ClaudeFolder, Json, Transcript, dumps
 from tests.picture import ask, index, one, read, scratch
 
@@ -178,15 +179,68 @@ def test_a_line_that_is_no_record(folder: ClaudeFolder, t: Transcript, odd: byte
     assert (offset, len(odd)) == one(db, PROBLEMS)[:2]
 
 
-@pytest.mark.parametrize("depth", [600, 5_000, 200_000])
-def test_nesting_without_end(folder: ClaudeFolder, t: Transcript, depth: int) -> None:
-    """A record nested deeper than any parser goes ends nothing; the next one is read."""
-    stamped = b'{"type":"user","timestamp":"2026-10-05T09:00:00.000Z","x":'
-    t.raw(stamped + b"[" * depth + b"]" * depth + b"}\n")
+def nested(depth: int, kind: str) -> bytes:
+    """A value of so many levels, with a text at the innermost."""
+    opening, closing = (b"[", b"]") if kind == "list" else (b'{"a":', b"}")
+    return opening * depth + b'"}]"' + closing * depth
+
+
+DEPTHS = (240, 300, 490, 600, 970, 1_000, 1_100, 5_000, 20_000)
+PLACES = {
+    "unknown field": b'{"type":"user","x":DEEP}',
+    "content": b'{"type":"user","message":{"content":[{"type":"text","text":"x","y":DEEP}]}}',
+    "tool outcome": b'{"type":"user","toolUseResult":DEEP,"message":{"content":"x"}}',
+    "tool input": b'{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t","input":{"a":DEEP}}]}}',
+    "attachment": b'{"type":"attachment","attachment":{"type":"file","content":DEEP}}',
+    "reminder": b'{"type":"attachment","attachment":{"type":"task_reminder","content":[DEEP]}}',
+    "snapshot": b'{"type":"attachment","attachment":{"type":"prompt_snapshot","tools":[{"schema":DEEP}]}}',
+    "rendered": b'{"type":"attachment","attachment":{"type":"file"},"rendered":[{"content":DEEP}]}',
+    "progress": b'{"type":"progress","data":{"type":"agent_progress","message":{"type":"user","message":DEEP}}}',
+    "boundary": b'{"type":"system","subtype":"compact_boundary","compactMetadata":{"preservedMessages":DEEP}}',
+    "replacement": b'{"type":"content-replacement","replacements":[DEEP]}',
+    "cost state": b'{"type":"cost-state","models":DEEP}',
+    "odd field beside": b'{"type":"user","uuid":5,"deep":DEEP}',
+}
+
+
+@pytest.mark.parametrize("kind", ["list", "object"])
+@pytest.mark.parametrize("place", PLACES)
+def test_nesting_without_end(folder: ClaudeFolder, t: Transcript, place: str, kind: str) -> None:
+    """However deep a record nests, and wherever: it is kept, what lies too deep is a problem, the others are read."""
+    deep = 0
+    for depth in DEPTHS:
+        record = PLACES[place].replace(b"DEEP", nested(depth, kind))
+        record = record[:-1] + b',"timestamp":"2026-10-05T09:00:00.000Z"}'
+        for way in (record, record + record[:-1], b'{"cut":"' + record):
+            t.raw(way + b"\n")
+        deep += 3 * (depth > DEEPEST)
     t.prompt("next")
     db = read(folder, t)
-    assert ["next"] == texts(db)
-    assert 2 == one(db, "select (select count(*) from records) + (select count(*) from problems)")
+    assert 3 * len(DEPTHS) + 1 == one(db, "select count(*) from records")
+    assert "next" == texts(db)[-1]
+    assert deep == one(db, "select count(*) from problems where reason = 'nested too deeply'")
+
+
+def test_reports_on_deep_nesting(folder: ClaudeFolder, t: Transcript) -> None:
+    """Nesting at the depths that parsers, encoders and functions that call themselves give up on ends no report."""
+    t.response("one", context=10)
+    for place in PLACES.values():
+        for depth in DEPTHS[:-1]:
+            t.raw(place.replace(b"DEEP", nested(depth, "object")) + b"\n")
+    t.write()
+    hook = dumps({"session_id": t.session, "transcript_path": str(t.path), "hook_event_name": "Stop"})
+    for command in ("index --hook", "list", "analyze", "waste", "report -o -", "lost", "verify", "timeline", "status"):
+        done = folder.crusts(*command.split(), stdin=hook)
+        assert (0, "") == (done.code, done.err), command
+
+
+@pytest.mark.parametrize("levels", [DEEPEST - 1, DEEPEST, DEEPEST + 1])
+def test_sound_and_odd_lines_are_read_to_the_same_depth(folder: ClaudeFolder, t: Transcript, levels: int) -> None:
+    """Whether a line takes the quick or the patient way, the same level is the last one that is read."""
+    for oddity in (b"", b"\x00"):
+        t.raw(b'{"type":"cost-state","a":' + nested(levels - 1, "list") + b"}" + oddity + b"\n")
+    db = read(folder, t)
+    assert (2 if levels > DEEPEST else 0) == one(db, "select count(*) from problems")
 
 
 def test_numbers_that_are_none(folder: ClaudeFolder, t: Transcript) -> None:

@@ -13,7 +13,7 @@ import msgspec
 from crusts_index.index.past import StoredPast
 from crusts_index.index.plan import PARSER, Job, is_in_place
 from crusts_index.index.sessions import placed_session
-from crusts_index.transcript.decode import REFUSED, decode_patiently, decode_record, is_object
+from crusts_index.transcript.decode import decode_patiently, decode_quickly, is_object, without_nuls
 from crusts_index.transcript.digest import hash128
 from crusts_index.transcript.fold import Fold
 from crusts_index.transcript.rows import thread_id
@@ -150,16 +150,16 @@ class _Reader:
                 if not line or (line[-1] != 10 and not is_object(line)):
                     break  # half a line at the end waits (D5)
                 end = offset + len(line)
-            try:
-                record = decode_record(line)
-            except REFUSED:
+            sound = without_nuls(line)
+            record = decode_quickly(sound)
+            if record is None:
                 self._add_patiently(offset, line)
             else:
                 # Bytes before the braces or behind them are white space, or the line would not have parsed.
                 if line[-1] == 10 and line[-2] == 125 and line[0] == 123:
-                    add(offset, end - offset - 1, record, line)
+                    add(offset, end - offset - 1, record, sound)
                 else:
-                    add(offset + len(line) - len(line.lstrip()), len(line.strip()), record, line)
+                    add(offset + len(line) - len(line.lstrip()), len(line.strip()), record, sound)
             offset = end
             if offset >= mark:
                 yield offset, False
@@ -171,8 +171,7 @@ class _Reader:
             return
         decoded = decode_patiently(line)
         for found in decoded.found:
-            part = line[found.start : found.start + found.length]
-            self._fold.add(offset + found.start, found.length, found.record, part)
+            self._fold.add(offset + found.start, found.length, found.record, found.line)
         for problem in decoded.problems:
             self._fold.problem(offset + problem.start, problem.length, problem.reason)
 

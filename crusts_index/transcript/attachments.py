@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from crusts_index.transcript.repair import clean, has_nul
 from crusts_index.transcript.shapes import Raw
 from crusts_index.transcript.tokens import IMAGE_TOKENS, prose_tokens, text_tokens
 
@@ -52,20 +51,16 @@ def _object(raw: Raw) -> dict[str, Any] | None:
         return None
     try:
         value = _decode(raw)
-    except (msgspec.MsgspecError, RecursionError):
+    except msgspec.MsgspecError:
         return None
-    if has_nul(raw):
-        value = clean(value)
     return value if isinstance(value, dict) else None
 
 
 def _rendered_texts(raw: Raw) -> tuple[list[str], int]:
     try:
         value = _decode(raw)
-    except (msgspec.MsgspecError, RecursionError):
+    except msgspec.MsgspecError:
         return [], 0
-    if has_nul(raw):
-        value = clean(value)
     texts: list[str] = []
     images = 0
     for part in value if isinstance(value, list) else [value]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crusts_index.transcript.repair import without_nul
 from crusts_index.transcript.shapes import Block, Item, Source
 from crusts_index.transcript.tokens import IMAGE_TOKENS, code_tokens, prose_tokens, text_tokens
 
@@ -31,7 +30,6 @@ def measure_result(content: str | list[Item | str] | None) -> Result:
     if content is None:
         return Result([], 0, 0, 0, [])
     if isinstance(content, str):
-        content = without_nul(content)
         chars = len(content)
         return Result([content] if content else [], chars, text_tokens(content), prose_tokens(chars), [])
     texts: list[str] = []
@@ -40,7 +38,6 @@ def measure_result(content: str | list[Item | str] | None) -> Result:
     for item in content:
         text = item if isinstance(item, str) else item.text if item.type in ("text", None) else None
         if text is not None:
-            text = without_nul(text)
             texts.append(text)
             chars += len(text)
             estimate += text_tokens(text)

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from crusts_index.transcript.repair import clean, fit, has_odd_count
+from crusts_index.transcript.scan import is_deep, scan
 from crusts_index.transcript.shapes import Record
 
-decode_record = msgspec.json.Decoder(Record).decode
-"""The one record that a line holds, the quick way; raises one of `REFUSED` for a line that needs `decode_patiently`."""
-REFUSED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
+_decode = msgspec.json.Decoder(Record).decode
+_REFUSED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
 
 # What a record begins with. A nested block or message begins otherwise, or is followed by what no record is.
 _RECORD_START = re.compile(
@@ -23,6 +23,10 @@ _ENVELOPE = frozenset(
     "sessionId session_id uuid parentUuid timestamp leafUuid messageId summary snapshot isSnapshotUpdate key".split()
 )
 _BLANK = " \t\r\n\x00\ufeff"
+_blank = re.compile(f"[{_BLANK}]*+").match
+_NUL = b"\\u0000"
+# Behind an odd number of backslashes: `\\u0000` is a backslash and five characters.
+_NULS = re.compile(rb"(?<!\\)((?:\\\\)*+)\\u0000")
 _LONGEST_INTEGER = 300
 
 
@@ -40,10 +44,12 @@ class Found(NamedTuple):
     record: Record
     start: int
     length: int
+    line: bytes
+    """Its bytes as they are read: without NULs, and without what is nested too deeply."""
 
 
 class Problem(NamedTuple):
-    """Bytes of a line that are no record."""
+    """Bytes of a line that are no record, or a part of one that was left out."""
 
     start: int
     length: int
@@ -59,48 +65,130 @@ class Decoded(NamedTuple):
 
 def is_object(line: bytes) -> bool:
     """Whether the whole line is one JSON object: only then a last line without its line end counts (D5)."""
+    if not line.rstrip(b" \t\r\0").endswith(b"}"):
+        return False
     text = line.decode("utf-8", "surrogateescape").strip(_BLANK)
-    if not text.startswith("{") or not text.endswith("}"):
-        return False
+    return text.startswith("{") and scan(text, 0).end == len(text)
+
+
+def decode_quickly(line: bytes) -> Record | None:
+    """The one record that a sound line holds; None where it takes `decode_patiently` to tell."""
     try:
-        _, end = _parser.raw_decode(text)
-    except (ValueError, RecursionError):
-        return False
-    return end == len(text)
+        record = _decode(line)
+    except _REFUSED:
+        return None
+    return None if is_deep(line) else record
+
+
+def without_nuls(line: bytes) -> bytes:
+    """The line without escaped NULs: they would end a text for all who read the store in C."""
+    return _NULS.sub(rb"\1", line) if _NUL in line else line
 
 
 def decode_patiently(line: bytes) -> Decoded:
     """Every whole record on a damaged or odd line, and what is left of it as problems.
 
-    Offsets are those of the line's own bytes. Undecodable bytes and lone surrogates become U+FFFD, NULs go.
+    Offsets are those of the line's own bytes. Undecodable bytes and lone surrogates become U+FFFD, NULs go. The work
+    is in proportion to the bytes: none is scanned more than a few times.
     """
     # surrogateescape keeps one character a bad byte, so that places can be turned back into offsets.
     text = line.decode("utf-8", "surrogateescape")
     offsets = _Offsets(text, len(line))
     found: list[Found] = []
     problems: list[Problem] = []
-    at = 0
+    at = _skip_blank(text, 0)
+    while at < len(text):
+        value = _object(text, at)
+        if value.end < 0:
+            following = _next_record(text, value)
+            end = len(text[at : following.start].rstrip(_BLANK)) + at
+            problems.append(_problem(text, at, end, offsets))
+            value = following
+        if value.end > 0:
+            _take(value, offsets, found, problems)
+            at = _skip_blank(text, value.end)
+        else:
+            at = len(text)
+    return Decoded(found, problems)
+
+
+def parse(line: bytes) -> dict[str, Any]:
+    """All that one record's line holds."""
+    value = clean(_parser.decode(line.decode("utf-8", "replace").strip(_BLANK)))
+    assert isinstance(value, dict)
+    return value
+
+
+class _Object(NamedTuple):
+    """An object in a text, or what looked like the beginning of one."""
+
+    start: int
+    end: int
+    """Behind it; -1 where there is no whole one."""
+    stop: int
+    inner: int
+    """Both as of `Scan`."""
+    deep: list[tuple[int, int]]
+    value: dict[str, Any]
+
+
+def _object(text: str, start: int) -> _Object:
+    """The object that begins at a place."""
+    if text[start] != "{":
+        return _Object(start, -1, start, -1, [], {})
+    end, stop, inner, deep = scan(text, start)
+    if end < 0:
+        return _Object(start, -1, stop, inner, [], {})
+    if not deep:
+        value, _ = _parser.raw_decode(text, start)
+    else:
+        # What is nested too deeply is left out: `null` stands in its place.
+        ends = [start, *(place for span in deep for place in span), end]
+        kept = [text[one:other] for one, other in zip(ends[::2], ends[1::2], strict=True)]
+        value, _ = _parser.raw_decode("null".join(kept))
+    return _Object(start, end, stop, inner, deep, value)
+
+
+def _next_record(text: str, damaged: _Object) -> _Object:
+    """The next whole record behind damage, or an empty one at the end of the text.
+
+    A part of the damaged record is none: something follows it. Only where a record begins inside a text, or where one
+    ends right before the damage, can it be other than a part.
+    """
     while True:
-        at = _skip_blank(text, at)
-        if at >= len(text):
-            return Decoded(found, problems)
-        parsed = _parse_object(text, at)
-        if parsed is None:
-            following = _next_record(text, at)
-            start, end = at, following if following is not None else len(text)
-            problem_end = len(text[start:end].rstrip(_BLANK)) + start
-            problems.append(_problem(text[start:problem_end], offsets, start, problem_end))
-            if following is None:
-                return Decoded(found, problems)
-            at = following
-            continue
-        value, end = parsed
-        start_byte = offsets.of(at)
-        length = offsets.of(end) - start_byte
-        found.append(Found(fit(clean(value)), start_byte, length))
-        if has_odd_count(value):
-            problems.append(Problem(start_byte, length, "a usage count is no number"))
-        at = end
+        if damaged.inner >= 0 and _RECORD_START.match(text, damaged.inner):
+            found = _object(text, damaged.inner)
+            if _is_record(text, found):
+                return found
+        # A record that begins inside a text ends that text with its first quotation mark.
+        begins = _RECORD_START.search(text, max(damaged.start + 1, damaged.stop - 2))
+        if begins is None:
+            return _Object(len(text), -1, len(text), -1, [], {})
+        found = _object(text, begins.start())
+        if _is_record(text, found):
+            return found
+        damaged = found
+
+
+def _is_record(text: str, found: _Object) -> bool:
+    """Whether a whole object behind damage is a record by itself."""
+    if found.end < 0 or not _ENVELOPE & found.value.keys():
+        return False
+    behind = _skip_blank(text, found.end)
+    return behind == len(text) or text[behind] == "{"
+
+
+def _take(value: _Object, offsets: _Offsets, found: list[Found], problems: list[Problem]) -> None:
+    """Make a record of an object, and say what is wrong with it."""
+    start = offsets.of(value.start)
+    deep = [offsets.of(place) for place in value.deep[0]] if value.deep else []
+    length = offsets.of(value.end) - start
+    if has_odd_count(value.value):
+        problems.append(Problem(start, length, "a usage count is no number"))
+    if deep:
+        problems.append(Problem(deep[0], deep[1] - deep[0], "nested too deeply"))
+    cleaned = clean(value.value)
+    found.append(Found(fit(cleaned), start, length, msgspec.json.encode(cleaned)))
 
 
 class _Offsets:
@@ -119,46 +207,16 @@ class _Offsets:
 
 
 def _skip_blank(text: str, at: int) -> int:
-    while at < len(text) and text[at] in _BLANK:
-        at += 1
-    return at
+    blank = _blank(text, at)
+    return blank.end() if blank else at
 
 
-def _parse_object(text: str, at: int) -> tuple[dict[str, Any], int] | None:
-    if text[at] != "{":
-        return None
-    try:
-        value, end = _parser.raw_decode(text, at)
-    except (ValueError, RecursionError):
-        return None
-    return (value, end) if isinstance(value, dict) else None
-
-
-def _next_record(text: str, at: int) -> int | None:
-    """Where the next whole record begins behind damage. A part of the damaged record is none: something follows it."""
-    for match in _RECORD_START.finditer(text, at + 1):
-        parsed = _parse_object(text, match.start())
-        if parsed is None:
-            continue
-        value, end = parsed
-        behind = _skip_blank(text, end)
-        if (behind == len(text) or text[behind] == "{") and _ENVELOPE & value.keys():
-            return match.start()
-    return None
-
-
-def _problem(part: str, offsets: _Offsets, start: int, end: int) -> Problem:
+def _problem(text: str, start: int, end: int, offsets: _Offsets) -> Problem:
+    """Why a part of a line is no record."""
     first = offsets.of(start)
-    return Problem(first, offsets.of(end) - first, _reason(part))
-
-
-def _reason(part: str) -> str:
-    try:
-        value, end = _parser.raw_decode(part)
-    except RecursionError:
-        return "nested too deeply"
-    except ValueError:
-        return "record cut short" if part.startswith("{") else "not JSON"
-    if end == len(part) and not isinstance(value, dict):
-        return "not an object"
-    return "not JSON"
+    reason = "not JSON"
+    if text[start] == "{":
+        reason = "record cut short"
+    elif scan(text, start).end == end:
+        reason = "not an object"
+    return Problem(first, offsets.of(end) - first, reason)

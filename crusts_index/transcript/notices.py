@@ -10,9 +10,9 @@ import msgspec
 from crusts_index.transcript import categories
 from crusts_index.transcript.attachments import read_attachment
 from crusts_index.transcript.content import clip, measure_result, preview
+from crusts_index.transcript.decode import parse
 from crusts_index.transcript.past import Uuid
 from crusts_index.transcript.places import Places, uuid_key
-from crusts_index.transcript.repair import clean, has_nul
 from crusts_index.transcript.responses import Responses
 from crusts_index.transcript.rows import Row, thread_id
 from crusts_index.transcript.shapes import Progress, Raw, Record
@@ -43,7 +43,6 @@ _TEXTS_OF_THE_USER = frozenset("custom-title ai-title summary last-prompt agent-
 
 _decode = msgspec.json.decode
 _decode_progress = msgspec.json.Decoder(Progress).decode
-_REFUSED = (msgspec.MsgspecError, RecursionError)
 
 
 class Notices:
@@ -130,7 +129,7 @@ class Notices:
         """A progress record; a nested response counts with the lowest rank (D1, D2). False: a count out of range."""
         try:
             data = _decode_progress(step.record.data)
-        except _REFUSED:
+        except msgspec.MsgspecError:
             return True
         nested = data.message
         if data.type != "agent_progress" or nested is None or nested.message is None:
@@ -161,7 +160,7 @@ class Notices:
         kind = step.record.type or ""
         if kind in _TEXTS_OF_THE_USER and not self._keep_text:
             return
-        body = _generic(step.line)
+        body = parse(step.line)
         name = LAST_WINS[kind]
         value: Any = body.get(name) if name else {k: v for k, v in body.items() if k not in ("type", "sessionId")}
         if value is None:
@@ -264,10 +263,9 @@ def _value(raw: Raw) -> Any:
     if not raw:
         return None
     try:
-        value = _decode(raw)
-    except _REFUSED:
+        return _decode(raw)
+    except msgspec.MsgspecError:
         return None
-    return clean(value) if has_nul(raw) else value
 
 
 def _object(raw: Raw) -> dict[str, Any]:
@@ -278,12 +276,3 @@ def _object(raw: Raw) -> dict[str, Any]:
 def _text(raw: Raw) -> str:
     value = _value(raw)
     return value if isinstance(value, str) else ""
-
-
-def _generic(line: bytes) -> dict[str, Any]:
-    try:
-        value = json.loads(line.decode("utf-8", "surrogateescape").strip("\x00\ufeff \r\n\t"), strict=False)
-    except (ValueError, RecursionError):
-        return {}
-    cleaned = clean(value)
-    return cleaned if isinstance(cleaned, dict) else {}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from binascii import unhexlify
 
 from crusts_index.transcript.past import NoPast, Past, Place, Uuid
-from crusts_index.transcript.repair import without_nul
 from crusts_index.transcript.rows import Row, thread_id
 from crusts_index.transcript.shapes import Record
 from crusts_index.transcript.state import State, ThreadState
@@ -20,10 +19,10 @@ def uuid_key(text: str | None) -> Uuid | None:
         try:
             key = unhexlify(text.replace("-", ""))
         except ValueError:
-            return without_nul(text)
+            return text
         if len(key) == 16:
             return key
-    return without_nul(text)
+    return text
 
 
 class Places:

@@ -17,16 +17,29 @@ _COUNTS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cach
 
 
 def clean(value: Any) -> Any:
-    """The value with NULs gone and lone surrogates turned into U+FFFD, in keys and texts, at any depth."""
-    if isinstance(value, str):
-        return _clean_text(value)
-    if isinstance(value, list):
-        return [clean(part) for part in value]
-    if isinstance(value, dict):
-        return {_clean_text(key): clean(part) for key, part in value.items()}
-    if isinstance(value, float) and not abs(value) < _FLOAT_LIMIT:
-        return None  # infinite, not a number, or beyond any count
-    return value
+    """The value with NULs gone and lone surrogates turned into U+FFFD, in keys and texts, at any depth.
+
+    What holds others is changed in place.
+    """
+    waiting: list[Any] = [box := [value]]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            if not all(_is_clean(key) for key in part):
+                renamed = {_clean_text(key): inner for key, inner in part.items()}
+                part.clear()
+                part.update(renamed)
+            places: Any = part.items()
+        else:
+            places = enumerate(part)
+        for place, inner in places:
+            if isinstance(inner, str):
+                part[place] = _clean_text(inner)
+            elif isinstance(inner, dict | list):
+                waiting.append(inner)
+            elif isinstance(inner, float) and not abs(inner) < _FLOAT_LIMIT:
+                part[place] = None  # infinite, not a number, or beyond any count
+    return box[0]
 
 
 def fit(value: dict[str, Any]) -> Record:
@@ -52,19 +65,12 @@ def _is_number(count: Any) -> bool:
     return isinstance(count, int | float) and not isinstance(count, bool) and abs(count) < _FLOAT_LIMIT
 
 
-def has_nul(raw: Raw) -> bool:
-    """Whether raw JSON may hold an escaped NUL."""
-    return b"\\u0000" in bytes(raw)
-
-
-def without_nul(text: str) -> str:
-    """The text without NULs: they would end it for all who read the store in C."""
-    return text.replace("\0", "") if "\0" in text else text
+def _is_clean(text: str) -> bool:
+    return "\0" not in text and (text.isascii() or _SURROGATES.search(text) is None)
 
 
 def _clean_text(text: str) -> str:
-    text = without_nul(text)
-    return text if text.isascii() else _SURROGATES.sub("\ufffd", text)
+    return text if _is_clean(text) else _SURROGATES.sub("\ufffd", text.replace("\0", ""))
 
 
 def _fit(value: Any, wanted: Any) -> Any:

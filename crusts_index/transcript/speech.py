@@ -11,7 +11,6 @@ from crusts_index.transcript.content import (
     preview,
 )
 from crusts_index.transcript.places import Places
-from crusts_index.transcript.repair import without_nul
 from crusts_index.transcript.responses import Part, Responses
 from crusts_index.transcript.rows import Row
 from crusts_index.transcript.shapes import Block
@@ -119,7 +118,7 @@ class Speech:
     def _assistant_block(self, step: Step, block_id: int, block: Block | str) -> Part | None:
         kind = "text" if isinstance(block, str) else block.type
         if kind == "text":
-            text = without_nul(block if isinstance(block, str) else block.text or "")
+            text = block if isinstance(block, str) else block.text or ""
             self.keep(block_id, clip(text))
             tokens = text_tokens(text)
             return [block_id, step.id, "text", categories.CONVERSATION, len(text), tokens, tokens, 0, None]
@@ -134,7 +133,7 @@ class Speech:
             category = categories.of_tool_use(block.name)
             return [block_id, step.id, "tool_use", category, chars, tokens, tokens, 0, use.id]
         if kind == "thinking" or kind == "redacted_thinking":
-            text = without_nul(block.thinking or "")
+            text = block.thinking or ""
             self.keep(block_id, preview(text))
             tokens = text_tokens(text)
             return [block_id, step.id, "thinking", categories.CONVERSATION, len(text), tokens, tokens, 0, None]
@@ -176,7 +175,7 @@ class Speech:
         """Add one block of a user record; False where it puts nothing into the context."""
         if isinstance(block, str) or block.type == "text":
             text = block if isinstance(block, str) else block.text or ""
-            return self._user_text(step, block_id, without_nul(text), category)
+            return self._user_text(step, block_id, text, category)
         if block.type == "tool_result":
             self._result(step, block_id, block)
         elif block.type == "image":

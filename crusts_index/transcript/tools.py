@@ -10,7 +10,6 @@ from crusts_index.transcript.categories import AGENT_TOOLS, EDIT_TOOLS, SHELL_TO
 from crusts_index.transcript.content import Result
 from crusts_index.transcript.digest import hash64
 from crusts_index.transcript.past import NoPast, Past, Place
-from crusts_index.transcript.repair import clean
 from crusts_index.transcript.rows import Row, thread_id
 from crusts_index.transcript.shapes import Block, Raw, ToolInput, ToolOutcome
 from crusts_index.transcript.step import Step
@@ -209,26 +208,24 @@ def _outcome(raw: Raw) -> ToolOutcome:
         return ToolOutcome()
     try:
         return _decode_outcome(raw)
-    except (msgspec.MsgspecError, RecursionError):
+    except msgspec.MsgspecError:
         return ToolOutcome()
 
 
 def _input(raw: bytes) -> ToolInput:
     if raw[:1] != b"{":
         return ToolInput()
-    if b"\\u0000" in raw:
-        return _patient_input(raw)
     try:
         return _decode_input(raw)
-    except (msgspec.MsgspecError, RecursionError):
+    except msgspec.MsgspecError:
         return _patient_input(raw)
 
 
 def _patient_input(raw: bytes) -> ToolInput:
-    """The fields that fit, where another one is of an odd type or bears a NUL."""
+    """The fields that fit, where another one is of an odd type."""
     try:
-        value = clean(msgspec.json.decode(raw))
-    except (msgspec.MsgspecError, RecursionError):
+        value = msgspec.json.decode(raw)
+    except msgspec.MsgspecError:  # a number beyond all
         return ToolInput()
     said = ToolInput()
     for field in ToolInput.__struct_fields__:
