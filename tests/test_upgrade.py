@@ -34,7 +34,8 @@ with op.batch_alter_table('sessions', recreate='always') as batch:
     batch.add_column(sa.Column('added', sa.Text()))
 """
 _MADE = "select sql from sqlite_master where sql is not null and type in ('table', 'index') order by rowid"
-_HEAD_OF_NEWEST = """-- The newest revision, laid at once where there is no store yet; older stores go there by the scripts in versions/.
+_HEAD_OF_NEWEST = """\
+-- The newest revision, laid at once where there is no store yet; older stores go there by the scripts in versions/.
 -- Written by `pytest tests/test_upgrade.py --force-golden`, which holds it equal to what they make.
 """
 NEXT = f"{int(HEAD) + 1:04d}"
@@ -103,7 +104,7 @@ def test_migrations_make_what_the_schema_says(tmp_path: Path) -> None:
 
 
 def test_a_new_store_is_what_the_scripts_make(request: pytest.FixtureRequest) -> None:
-    """The one file that lays a new store says the same as the scripts, one after the other; --force-golden writes it."""
+    """The one file that lays a new store says what the scripts make, one after the other; --force-golden writes it."""
     made = sqlite3.connect(":memory:", isolation_level=None)
     engine = create_engine("sqlite://", creator=lambda: made, poolclass=StaticPool)
     config = Config()
@@ -198,7 +199,7 @@ def test_our_own_folder_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_only_an_upgrade_imports_what_is_slow(program: Program, tmp_path: Path) -> None:
-    """For a new store, and one with nothing to do, neither SQLAlchemy nor Alembic is imported; for an old one they are."""
+    """A new store, and one with nothing to do, need neither SQLAlchemy nor Alembic; an old one needs both."""
     code = "ensure(path)\nprint('sqlalchemy' in sys.modules, 'alembic' in sys.modules)"
     assert "False False" == program.run(code, tmp_path / "index.db")
     assert "False False" == program.run(code, tmp_path / "index.db")
