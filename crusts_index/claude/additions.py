@@ -65,7 +65,7 @@ def _append_once(path: str, addition: Callable[[str], str], backups: str) -> Edi
         return Edit(real, changed=False, created=False, backup=None)
     check_writable(path)
     if contents is None:
-        write_atomically(real, added + "\n")
+        write_atomically(real, added + "\n", backups=backups)
         return Edit(real, changed=True, created=True, backup=None)
     newline = "\r\n" if b"\r\n" in contents.data else "\n"
     kept = contents.data
@@ -73,7 +73,8 @@ def _append_once(path: str, addition: Callable[[str], str], backups: str) -> Edi
         kept += newline.encode()
     gap = newline if kept.strip() else ""
     backup = back_up(real, backups)
-    write_atomically(real, kept + (gap + added.replace("\n", newline) + newline).encode("utf-8"), expected=contents)
+    whole = kept + (gap + added.replace("\n", newline) + newline).encode("utf-8")
+    write_atomically(real, whole, expected=contents, backups=backups)
     return Edit(real, changed=True, created=False, backup=backup)
 
 

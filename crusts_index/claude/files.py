@@ -11,6 +11,8 @@ from crusts_index.errors import CrustsError
 MAX_BYTES = 8 * 1024 * 1024
 BACKUPS_PER_FILE = 10
 BOM = "\ufeff"
+_NOTE = "unfinished."
+"""Begins the names of notes, among the copies: each names a file that is about to take another's place."""
 
 
 class FileChanged(Exception):  # noqa: N818 - a signal to read again, not an error
@@ -79,10 +81,13 @@ def check_writable(path: str) -> None:
         raise CrustsError(f"{path}: its folder {os.path.dirname(real)} is read-only")
 
 
-def write_atomically(path: str, text: str | bytes, expected: Contents | None = None) -> None:
+def write_atomically(
+    path: str, text: str | bytes, expected: Contents | None = None, backups: str | None = None
+) -> None:
     """Put `text` in the place of the file at `path`: whole or not at all, links and file mode kept.
 
-    Folders are made as needed. With `expected`, raises FileChanged if the file has changed since.
+    Folders are made as needed. With `expected`, raises FileChanged if the file has changed since. With `backups`, the
+    folder of the copies, what a killed run leaves half-written is found there (`unfinished_files`).
     Raises CrustsError if it cannot be written.
     """
     check_writable(path)
@@ -91,6 +96,7 @@ def write_atomically(path: str, text: str | bytes, expected: Contents | None = N
     try:
         os.makedirs(os.path.dirname(real), exist_ok=True)
         mode, owner = _mode_and_owner(real)
+        note = _note(backups, temporary)
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             with open(descriptor, "wb") as file:
@@ -107,9 +113,59 @@ def write_atomically(path: str, text: str | bytes, expected: Contents | None = N
             with suppress(OSError):
                 os.unlink(temporary)
             raise
+        finally:
+            if note is not None:
+                with suppress(OSError):
+                    os.unlink(note)
         _sync_folder(os.path.dirname(real))
     except OSError as error:
         raise CrustsError(f"{path}: cannot be written ({error.strerror})") from error
+
+
+def unfinished_files(backups: str) -> list[str]:
+    """What writers that are gone left half-written, and their notes of it."""
+    try:
+        notes = [name for name in sorted(os.listdir(backups)) if name.startswith(_NOTE)]
+    except OSError:
+        return []
+    found = []
+    for name in notes:
+        note, maker = os.path.join(backups, name), name[len(_NOTE) :].partition(".")[0]
+        if not maker.isdigit() or not is_abandoned(note, int(maker)):
+            continue
+        with suppress(OSError, UnicodeDecodeError), open(note, encoding="utf-8") as file:
+            path = file.read(1 << 16)
+            if path.endswith(f".{name[len(_NOTE) :]}.tmp") and is_abandoned(path, int(maker)):
+                found.append(path)
+        found.append(note)
+    return found
+
+
+def is_abandoned(path: str, maker: int) -> bool:
+    """Whether there is a file of ours at `path`, and the process that made it is gone."""
+    try:
+        about = os.lstat(path)
+        if not stat.S_ISREG(about.st_mode) or about.st_uid != os.geteuid():
+            return False
+        os.kill(maker, 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return False
+
+
+def _note(backups: str | None, temporary: str) -> str | None:
+    """Write down what is about to be written."""
+    if backups is None:
+        return None
+    note = os.path.join(backups, _NOTE + ".".join(temporary.split(".")[-3:-1]))
+    with suppress(OSError, UnicodeEncodeError):
+        os.makedirs(backups, mode=0o700, exist_ok=True)
+        with open(os.open(note, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            file.write(temporary)
+        return note
+    return None
 
 
 def decoded(path: str, data: bytes) -> str:

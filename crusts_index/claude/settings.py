@@ -76,10 +76,10 @@ def _edit_once(path: str, change: Callable[[Settings], Settings], backups: str) 
     if contents is None:
         if os.path.lexists(real):
             raise FileChanged(path)
-        write_atomically(real, text)
+        write_atomically(real, text, backups=backups)
         return Edit(real, changed=True, created=True, backup=None)
     backup = back_up(real, backups)
-    write_atomically(real, text, expected=contents)
+    write_atomically(real, text, expected=contents, backups=backups)
     return Edit(real, changed=True, created=False, backup=backup)
 
 

@@ -55,7 +55,7 @@ def install(config_dir: str, backups: str) -> Change:
         return Change(path, changed=False, backup=None)
     check_writable(path)
     backup = back_up(path, backups)
-    write_atomically(path, TEXT, expected=present)
+    write_atomically(path, TEXT, expected=present, backups=backups)
     return Change(path, changed=True, backup=backup)
 
 

@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 
 from crusts_index.claude.additions import append_text, deny_reads
 from crusts_index.claude.settings import Edit
-from crusts_index.cli.installed import backup_folder
 from crusts_index.errors import CrustsError
 from crusts_index.insight.optimize import HEADING, Fix
 from crusts_index.render import clipboard, console, text
-from crusts_index.store.settings import Settings
+from crusts_index.store.settings import Settings, backup_folder
 
 
 class Outcome(NamedTuple):

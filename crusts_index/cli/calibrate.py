@@ -14,7 +14,8 @@ from crusts_index.cli import options, show
 from crusts_index.cli.calibrated import COLUMNS, cells, compare, compare_last, comparison_json
 from crusts_index.cli.session import Store, opened
 from crusts_index.errors import CrustsError
-from crusts_index.index.refresh import open_writer
+from crusts_index.index.privacy import withhold_from
+from crusts_index.index.refresh import keeps_text, open_writer
 from crusts_index.insight.accuracy import accuracy_of
 from crusts_index.insight.calibration import Comparison
 from crusts_index.insight.facts import ContextReport
@@ -58,15 +59,22 @@ def calibrate(
     with opened(settings) as store:
         told = _session(store, session)
     rows = [(row.label, row.tokens, row.deferred) for row in pasted.rows]
+    said: dict[str, str | None] = {
+        "model": pasted.model,
+        "rows": json.dumps([list(row) for row in rows], ensure_ascii=False),
+    }
+    keep_text = keeps_text(settings)
+    if not keep_text:
+        said = withhold_from("context_reports", said)
     with closing(open_writer(settings)) as writer:
         keep_pasted(
             writer,
             session=told,
             time_ms=when.now_ms(),
-            model=pasted.model,
             used=pasted.used_tokens,
             window=window,
-            rows=rows,
+            said=said,
+            keep_text=keep_text,
         )
     found: list[Comparison] = []
     if told is not None:

@@ -8,10 +8,10 @@ from crusts_index import __version__
 from crusts_index.claude import slash_command
 from crusts_index.claude.roots import config_dir, user_settings
 from crusts_index.claude.settings import read_settings
-from crusts_index.cli import hooks, installed, statusline
+from crusts_index.cli import hooks, statusline
 from crusts_index.cli.check import FAIL, PASS, WARN, Verdict
 from crusts_index.index.refresh import roots_of
-from crusts_index.store.settings import Settings
+from crusts_index.store.settings import Settings, backup_folder
 
 KEPT_DAYS = 30
 """Days for which Claude Code keeps transcripts unless its settings say otherwise."""
@@ -98,7 +98,7 @@ def _slash_command() -> Verdict:
 
 
 def _backups(settings: Settings) -> Verdict:
-    place = folder = installed.backup_folder(settings)
+    place = folder = backup_folder(settings)
     while not os.path.exists(place) and os.path.dirname(place) != place:
         place = os.path.dirname(place)
     if not os.path.isdir(place):

@@ -11,13 +11,12 @@ import typer
 from crusts_index.cli import options, show
 from crusts_index.cli.session import Store
 from crusts_index.errors import CrustsError, WrongUsage
-from crusts_index.index.forget import Forgotten, compact
+from crusts_index.index.forget import Forgotten
 from crusts_index.index.forget import forget as take_out
 from crusts_index.index.refresh import open_writer
-from crusts_index.index.traces import copies_holding, delete_copy, wipe
+from crusts_index.index.traces import Kept, copies_holding, keep_promises
 from crusts_index.render import console, table, text
 from crusts_index.store import query, when
-from crusts_index.store import search as search_file
 from crusts_index.store.settings import Settings
 
 _LISTED = 15
@@ -47,21 +46,14 @@ def forget(context: typer.Context, session: Session = None, before: Before = Non
     if not found and session is not None and _ID.fullmatch(session):
         names = [session]  # never read in so far; that it stays so can be promised
     if not names:
-        _tell(settings, Forgotten([], [], 0, 0, 0), [], [])
+        _tell(settings, Forgotten([], [], 0, 0, 0), Kept([], [], None))
         return
-    copies = copies_holding(settings.db, names)
     if not yes:
-        _ask(settings, found, copies)
+        _ask(settings, found, copies_holding(settings.db, names))
     with closing(open_writer(settings)) as store:
         done = take_out(store, names)
-        search_file.forget_transcripts(search_file.search_path(settings.db), done.transcripts)
-        obstacle = compact(store)
-    for copy in copies:
-        delete_copy(copy)
-    left = wipe(settings.home, names)
-    _tell(settings, done, copies, left)
-    if obstacle:
-        console.note(obstacle)
+        kept = keep_promises(store, settings, is_asked=True)
+    _tell(settings, done, kept or Kept([], [], None))
 
 
 def _time(text: str) -> int:
@@ -116,7 +108,7 @@ def _ask(settings: Settings, found: list[dict[str, Any]], copies: list[str]) -> 
         raise CrustsError("nothing was forgotten")
 
 
-def _tell(settings: Settings, done: Forgotten, copies: list[str], left: list[str]) -> None:
+def _tell(settings: Settings, done: Forgotten, kept: Kept) -> None:
     if settings.json:
         show.document(
             {
@@ -125,21 +117,26 @@ def _tell(settings: Settings, done: Forgotten, copies: list[str], left: list[str
                 "records": done.records,
                 "calls": done.calls,
                 "shared_calls": done.shared_calls,
-                "copies_deleted": copies,
-                "still_named_in": left,
+                "copies_deleted": kept.copies,
+                "still_named_in": kept.left,
             }
         )
-        return
-    if not done.sessions:
+    elif not done.sessions:
         console.put("No session fits: nothing was forgotten.")
-        return
+    else:
+        _tell_in_text(done, kept)
+    if kept.obstacle:
+        console.note(kept.obstacle)
+
+
+def _tell_in_text(done: Forgotten, kept: Kept) -> None:
     console.put(
         f"Forgotten: {len(done.sessions):,} sessions, {len(done.transcripts):,} transcripts,"
         f" {done.records:,} records, {done.calls - done.shared_calls:,} API calls."
     )
     if done.shared_calls:
         console.put(f"{done.shared_calls:,} API calls stay: other sessions have them too.")
-    for copy in copies:
+    for copy in kept.copies:
         console.put(f"Deleted the older copy of the store {copy}.")
-    for path in left:
+    for path in kept.left:
         console.note(f"{path} still names one of them: look at it, and delete it if it should not")

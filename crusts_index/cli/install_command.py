@@ -8,10 +8,9 @@ import typer
 from crusts_index.claude import roots, slash_command
 from crusts_index.claude.files import FileChanged
 from crusts_index.cli import options, show
-from crusts_index.cli.installed import backup_folder
 from crusts_index.errors import CrustsError
 from crusts_index.render import console
-from crusts_index.store.settings import Settings
+from crusts_index.store.settings import Settings, backup_folder
 
 Project = Annotated[
     bool, typer.Option("--project", help="Into .claude of this folder, for all who work in the project.")

@@ -16,12 +16,7 @@ from crusts_index.cli import show
 from crusts_index.errors import CrustsError
 from crusts_index.render import console
 from crusts_index.store.config import write_config
-from crusts_index.store.settings import Settings
-
-
-def backup_folder(settings: Settings) -> str:
-    """Where copies of files of the user's are kept; it need not exist."""
-    return os.environ.get("CRUSTS_BACKUP_DIR_OVERRIDE") or os.path.join(settings.home, "backups")
+from crusts_index.store.settings import Settings, backup_folder
 
 
 def backups(settings: Settings) -> str:

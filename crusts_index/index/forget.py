@@ -8,25 +8,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from crusts_index.index.calls import release_calls, settle_calls
+from crusts_index.index.extent import bounds, delete_rows
 from crusts_index.index.owners import settle_owners, shared_uses
 from crusts_index.store.open import checkpoint, transaction
+from crusts_index.store.promises import SESSIONS, promise
 from crusts_index.store.when import now_ms
-from crusts_index.transcript.rows import RECORD_BITS, THREAD_BITS
-
-# Where the rows of a transcript are found: by the range of its record ids, or by its own id.
-_BY_RECORD = {
-    "texts": "block_id",
-    "blocks": "id",
-    "tool_loads": "record_id",
-    "compactions": "id",
-    "preserved": "record_id",
-    "removals": "record_id",
-    "attachments": "record_id",
-    "context_reports": "id",
-    "tool_uses": "id",
-    "records": "id",
-}
-_BY_TRANSCRIPT = ("meta_records", "problems", "fold_states", "threads")
 
 _TRANSCRIPTS = """
 select t.id, t.path, t.kind, t.stem, t.parent_session, s.session_id
@@ -62,7 +48,8 @@ class Forgotten(NamedTuple):
 def forget(store: sqlite3.Connection, sessions: Sequence[str]) -> Forgotten:
     """Take all rows of these sessions out, in one transaction; what others share with them is settled anew.
 
-    The ids are remembered, of sessions that the store does not know too.
+    The ids are remembered, of sessions that the store does not know too; that nothing beside the store tells of them
+    either is promised.
     """
     store.execute("pragma secure_delete = on")  # what is deleted is overwritten
     with transaction(store):
@@ -103,13 +90,15 @@ def _forget(store: sqlite3.Connection, sessions: Sequence[str]) -> Forgotten:
     uses: set[str] = set()
     records = 0
     for transcript in transcripts:
-        records += _take_out(store, transcript, responses, uses)
+        records += take_out(store, transcript, responses, uses)
+        store.execute("delete from transcripts where id = ?", (transcript,))
     settle_calls(store, responses, responses)
     settle_owners(store, uses)
     _drop_sessions(store, sessions)
     names = {*sessions, *(row[1] for row in rows if not _is_named(*row[2:]))}
     now = now_ms()
     store.executemany("insert or ignore into forgotten values (?, ?)", [(name, now) for name in sorted(names)])
+    promise(store, SESSIONS)
     return Forgotten(list(sessions), transcripts, records, calls, shared)
 
 
@@ -118,22 +107,16 @@ def _is_named(kind: str, stem: str, parent: str | None, session: str) -> bool:
     return parent == session or (kind == "main" and stem == session)
 
 
-def _take_out(store: sqlite3.Connection, transcript: int, responses: set[int], uses: set[str]) -> int:
-    """Delete the rows of a transcript; adds what is to be settled, gives back the number of its records."""
-    low, high = transcript << RECORD_BITS, ((transcript + 1) << RECORD_BITS) - 1
+def take_out(store: sqlite3.Connection, transcript: int, responses: set[int], uses: set[str]) -> int:
+    """Delete the rows that a transcript has; adds what is to be settled, gives back the number of its records."""
+    low, high = bounds(transcript)
     uses.update(shared_uses(store, low, high))
     responses |= release_calls(store, transcript, low, high, retain=False)
     retained = store.execute("select id from responses where id < 0 and transcript_id = ?", (transcript,)).fetchall()
     for (one,) in retained:
         responses |= release_calls(store, transcript, one, one, retain=False)
     records = store.execute("select count(*) from records where id between ? and ?", (low, high)).fetchone()
-    for table, key in _BY_RECORD.items():
-        store.execute(f"delete from {table} where {key} between ? and ?", (low, high))
-    threads = (transcript << THREAD_BITS, ((transcript + 1) << THREAD_BITS) - 1)
-    store.execute("delete from branches where thread_id between ? and ?", threads)
-    for table in _BY_TRANSCRIPT:
-        store.execute(f"delete from {table} where transcript_id = ?", (transcript,))
-    store.execute("delete from transcripts where id = ?", (transcript,))
+    delete_rows(store, transcript)
     return int(records[0])
 
 

@@ -34,9 +34,10 @@ def ingest(store: sqlite3.Connection, path: str, plan: Plan, options: Options, s
     """Read and write all jobs of the plan, or as many as fit into the seconds that the run may take."""
     # Rows in the order of time make the densest store; with a deadline what is asked for first comes first.
     latest_first = options.seconds is not None
-    tasks = _name(store, sorted(plan.jobs, key=lambda job: job.seen.mtime_ns, reverse=latest_first))
+    jobs = sorted(plan.jobs, key=lambda job: job.seen.mtime_ns, reverse=latest_first)
+    tasks = name_new(store, jobs, keep_text=options.keep_text)
     ids = {job.seen.path: transcript for job, transcript in tasks}
-    writer = Writer(store, context_facts)
+    writer = Writer(store, context_facts, keep_text=options.keep_text)
     outcomes = _outcomes(tasks, path, options, plan.pending_bytes)
     void: set[str] = set()
     read = 0
@@ -103,7 +104,7 @@ def _workers(jobs: int | None, pending: int) -> int:
     return 1 if jobs == 1 or cores == 1 or pending < WORTH_TWO_BYTES else 2
 
 
-def _name(store: sqlite3.Connection, jobs: list[Job]) -> list[Task]:
+def name_new(store: sqlite3.Connection, jobs: list[Job], *, keep_text: bool) -> list[Task]:
     """Give every new transcript its id, so that workers can make rows, and put them in order."""
     tasks: list[Task] = []
     with transaction(store):
@@ -119,7 +120,7 @@ def _name(store: sqlite3.Connection, jobs: list[Job]) -> list[Task]:
             )
             (transcript,) = store.execute("select id from transcripts where path = ?", (seen.path,)).fetchone()
             if seen.meta_path is not None:
-                set_meta(store, transcript, seen.meta_path, seen.meta_mtime_ns)
+                set_meta(store, transcript, seen.meta_path, seen.meta_mtime_ns, keep_text=keep_text)
             tasks.append((job, transcript))
     return tasks
 

@@ -7,32 +7,42 @@ import sqlite3
 from typing import Any
 
 from crusts_index.index.plan import Job
+from crusts_index.index.privacy import withhold_from
 from crusts_index.store.open import transaction
+from crusts_index.store.promises import note_text
 
 _LARGEST = 1 << 20
+_COLUMNS = {
+    "agent_type": "agentType",
+    "agent_description": "description",
+    "parent_tool_use_id": "toolUseId",
+    "parent_agent_id": "parentAgentId",
+}
+_SAY = f"""
+update transcripts set meta_mtime_ns = :mtime, {", ".join(f"{name} = coalesce(:{name}, {name})" for name in _COLUMNS)}
+where id = :id
+"""
 
 
-def write_metas(store: sqlite3.Connection, jobs: list[Job]) -> None:
+def write_metas(store: sqlite3.Connection, jobs: list[Job], *, keep_text: bool) -> None:
     """Store the sidecars of transcripts that the store knows already."""
     with transaction(store):
         for job in jobs:
             if job.known is not None:
-                set_meta(store, job.known.id, job.seen.meta_path, job.seen.meta_mtime_ns)
+                set_meta(store, job.known.id, job.seen.meta_path, job.seen.meta_mtime_ns, keep_text=keep_text)
 
 
-def set_meta(store: sqlite3.Connection, transcript_id: int, path: str | None, mtime_ns: int | None) -> None:
+def set_meta(
+    store: sqlite3.Connection, transcript_id: int, path: str | None, mtime_ns: int | None, *, keep_text: bool
+) -> None:
     """Store one sidecar; a missing or broken one says nothing."""
-    said = _read(path)
-    store.execute(
-        "update transcripts set meta_mtime_ns = ?, agent_type = coalesce(?, agent_type),"
-        " agent_description = coalesce(?, agent_description), parent_tool_use_id = coalesce(?, parent_tool_use_id),"
-        " parent_agent_id = coalesce(?, parent_agent_id) where id = ?",
-        (
-            mtime_ns,
-            *(_text(said, key) for key in ("agentType", "description", "toolUseId", "parentAgentId")),
-            transcript_id,
-        ),
-    )
+    found = _read(path)
+    said = {column: _text(found, key) for column, key in _COLUMNS.items()}
+    if keep_text:
+        note_text(store)
+    else:
+        said = withhold_from("transcripts", said)
+    store.execute(_SAY, {**said, "mtime": mtime_ns, "id": transcript_id})
 
 
 def _read(path: str | None) -> dict[str, Any]:

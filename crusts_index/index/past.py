@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from functools import cached_property
 
+from crusts_index.index.privacy import veiled
 from crusts_index.store.open import TIMEOUT, read_only
 from crusts_index.transcript.past import Place, Uuid
 from crusts_index.transcript.rows import COLUMNS, RECORD_BITS, THREAD_BITS, Row, thread_id
@@ -69,17 +70,21 @@ class StoredPast:
         ).fetchall()
 
     def prior_read(self, thread: int, path: str, offset: object, limit: object) -> int | None:
-        return self._touches.get((thread, path, offset, limit))
+        return self._touches.get((thread, veiled(path), veiled(offset), veiled(limit)))
 
     def prior_edit(self, thread: int, path: str) -> int | None:
-        return self._touches.get((thread, path))
+        return self._touches.get((thread, veiled(path)))
 
     @cached_property
     def _touches(self) -> dict[tuple[object, ...], int]:
-        """Of each Read and each edited path the latest one. Asked for once: an index on paths would cost more."""
+        """Of each Read and each edited path the latest one. Asked for once: an index on paths would cost more.
+
+        By what stands for a path where no text is kept, since it may have been so for some of the time.
+        """
         found: dict[tuple[object, ...], int] = {}
         for use, thread, path, is_read, offset, limit in self._connection.execute(_TOUCHES, self._range):
-            found[(thread, path, offset, limit) if is_read else (thread, path)] = use
+            path = veiled(path)
+            found[(thread, path, veiled(offset), veiled(limit)) if is_read else (thread, path)] = use
         return found
 
     def _place(self, sql: str, *values: object) -> Place | None:

@@ -12,6 +12,7 @@ import msgspec
 
 from crusts_index.index.past import StoredPast
 from crusts_index.index.plan import PARSER, Job, is_in_place
+from crusts_index.index.privacy import withhold, withhold_from
 from crusts_index.index.sessions import placed_session
 from crusts_index.transcript.decode import decode_patiently, decode_quickly, is_object, without_nuls
 from crusts_index.transcript.digest import hash128
@@ -92,14 +93,18 @@ def read(job: Job, transcript_id: int, store: str, keep_text: bool = True) -> It
             if past is not None and state is None:
                 past.close()
                 mode, start, past = DROP, 0, None
-            fold = Fold(transcript_id, job.seen.kind, past, state, placed_session(job.seen), keep_text)
+            fold = Fold(transcript_id, job.seen.kind, past, state, placed_session(job.seen))
             known = job.known
             basis = (known.offset, known.size, known.mtime_ns) if known is not None else (0, -1, 0)
             reader = _Reader(fold, file, start, about.st_size)
             is_first = True
             for end, is_last in reader.stretches():
                 batch = fold.take()
-                said = fold.state.about
+                said = msgspec.structs.asdict(fold.state.about) | {"record_session": fold.state.record_session}
+                rows, left = batch.rows, fold.state.dump()
+                if not keep_text:
+                    rows, said = withhold(rows), withhold_from("transcripts", said)
+                    left = withhold_from("fold_states", {"state": left})["state"]
                 edges = _edges(file, end)
                 yield Stretch(
                     transcript_id=transcript_id,
@@ -112,10 +117,10 @@ def read(job: Job, transcript_id: int, store: str, keep_text: bool = True) -> It
                     tail_hash=edges[1],
                     is_last=is_last,
                     is_first=is_first,
-                    rows=batch.rows,
+                    rows=rows,
                     continued=batch.continued,
-                    state=fold.state.dump(),
-                    about=msgspec.structs.asdict(said) | {"record_session": fold.state.record_session},
+                    state=left,
+                    about=said,
                     messages=[
                         (thread.messages, thread_id(transcript_id, number))
                         for number, thread in enumerate(fold.state.threads)

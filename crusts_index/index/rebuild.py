@@ -1,44 +1,32 @@
-"""Builds a new store beside the old one, carries over what is no longer on disk, and swaps the two (D4)."""
+"""Builds a new store beside the old one, carries over what is no longer on disk, and swaps the two (D4).
+
+Others write to the old store meanwhile; before the two are swapped that is carried over too (`catch_up`).
+"""
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, suppress
 
 from crusts_index.errors import CrustsError
-from crusts_index.index.find import Walk
-from crusts_index.index.refresh import index_all, roots_of
+from crusts_index.index.catch_up import Marks, catch_up, marks_of
+from crusts_index.index.extent import copy_rows, copy_table
+from crusts_index.index.find import Seen, Walk
+from crusts_index.index.leftovers import clear
+from crusts_index.index.refresh import TURN_SECONDS, index_all, open_writer, roots_of
+from crusts_index.index.run import name_all
 from crusts_index.index.summary import Options, Summary
 from crusts_index.index.write import settle_all
-from crusts_index.store.open import TIMEOUT, checkpoint, explained, open_store, read_only, transaction
+from crusts_index.store.locks import held, rebuild_lock, store_lock
+from crusts_index.store.open import SIDE_FILES, TIMEOUT, checkpoint, explained, open_store, read_only, transaction
+from crusts_index.store.promises import Promises
 from crusts_index.store.settings import Settings
 from crusts_index.store.upgrade import ensure
 from crusts_index.store.when import now_ms
 
 # What is not in any transcript, or names rows that are carried over.
 _WHOLE = ("projects", "sessions", "transcripts", "surroundings", "models", "prices", "runs", "forgotten")
-
-# Rows of transcripts that are not read anew. Of those that are, only retained responses are carried over.
-_OF_GONE = {
-    "threads": "transcript_id in gone",
-    "fold_states": "transcript_id in gone",
-    "records": "transcript_id in gone",
-    "tool_uses": "transcript_id in gone",
-    "compactions": "transcript_id in gone",
-    "meta_records": "transcript_id in gone",
-    "problems": "transcript_id in gone",
-    "branches": "thread_id >> 20 in gone",
-    "blocks": "record_id >> 40 in gone",
-    "texts": "block_id >> 40 in gone",
-    "tool_loads": "record_id >> 40 in gone",
-    "preserved": "record_id >> 40 in gone",
-    "removals": "record_id >> 40 in gone",
-    "attachments": "record_id >> 40 in gone",
-    "context_reports": "id < 0 or id >> 40 in gone",
-    "responses": "id < 0 or transcript_id in gone",
-}
 
 
 def rebuild(settings: Settings, options: Options) -> Summary:
@@ -49,107 +37,98 @@ def rebuild(settings: Settings, options: Options) -> Summary:
     """
     if not os.path.exists(settings.db):
         return index_all(settings, options)
-    ensure(settings.db)
     roots = [root.projects_dir for root in roots_of(settings)]  # one that was named wrongly must not cost a rebuild
-    fresh = f"{settings.db}.rebuild"
-    with _alone(f"{fresh}.lock"):
-        _remove(fresh)
-        try:
-            ensure(fresh)
-            _carry_over(settings.db, fresh, _readable(roots))
-            summary = index_all(_with_store(settings, fresh), options)
-            _swap(settings.db, fresh)
-        finally:
-            _remove(fresh)
+    open_writer(settings).close()  # what is owed is done, and text that must go is gone, before anything is copied
+    with held(rebuild_lock(settings.db)) as is_alone:
+        if not is_alone:
+            raise CrustsError("another rebuild of this store is at it: let it end")
+        summary = _build(settings, options, roots)
+    open_writer(settings).close()  # what came to be owed meanwhile
     return summary
 
 
-@contextmanager
-def _alone(path: str) -> Iterator[None]:
-    """Hold the lock on a file while building; it goes with the process. Raises CrustsError where another holds it."""
-    import fcntl
+def _build(settings: Settings, options: Options, roots: list[str]) -> Summary:
+    clear(settings, is_rebuilding=True)
+    fresh = f"{settings.db}.rebuild"
+    try:
+        ensure(fresh)
+        seen = [one for root in roots for one in Walk(root).transcripts()]
+        with closing(open_store(settings.db, write=True, timeout=TURN_SECONDS)) as store:
+            name_all(store, seen, keep_text=options.keep_text)  # so that one has the same id in both stores
+        begun = _carry_over(settings.db, fresh, seen)
+        options.known_only = True
+        summary = index_all(Settings(**{**vars(settings), "db": fresh}), options)
+        with held(store_lock(settings.db), timeout=TURN_SECONDS) as is_alone:
+            if not is_alone:
+                raise CrustsError("another run writes to the store, and does not end: rebuild it when that is done")
+            catch_up(settings.db, fresh, begun)
+            _swap(settings.db, fresh)
+    finally:
+        remove_store(fresh)
+    return summary
 
-    with open(os.open(path, os.O_CREAT | os.O_RDWR, 0o600), "wb") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise CrustsError("another rebuild of this store is at it: let it end") from None
-        yield
-        _unlink(path)
 
+def _carry_over(old: str, fresh: str, seen: list[Seen]) -> Marks:
+    """Copy what cannot be read again. Transcripts keep their ids, and those to be read begin anew at offset 0.
 
-def _readable(roots: list[str]) -> set[str]:
-    """Transcripts that this run will read anew; of all others the rows are carried over."""
-    found: set[str] = set()
-    for root in roots:
-        found.update(one.path for one in Walk(root).transcripts() if os.access(one.path, os.R_OK))
-    return found
-
-
-def _carry_over(old: str, fresh: str, readable: set[str]) -> None:
-    """Copy what cannot be read again. Transcripts keep their ids, and those to be read begin anew at offset 0."""
+    Gives back how the old store stood.
+    """
+    readable = {one.path for one in seen if os.access(one.path, os.R_OK)}
     with closing(open_store(fresh, write=True)) as store:
         store.execute("attach database ? as old", (os.fsencode(old),))
         with transaction(store):
             for table in _WHOLE:
-                _copy(store, table, "1")
-            lost = [
-                (transcript,)
-                for transcript, path in store.execute("select id, path from old.transcripts")
-                if path not in readable
-            ]
-            store.execute("create temp table gone (id integer primary key)")
-            store.executemany("insert into temp.gone values (?)", lost)
-            for table, condition in _OF_GONE.items():
-                _copy(store, table, condition.replace("in gone", "in (select id from temp.gone)"))
+                copy_table(store, table, "1")
+            begun = marks_of(store, "old")
+            read = [(one,) for one, mark in begun.transcripts.items() if mark.path in readable]
+            for one in begun.transcripts.keys() - {row[0] for row in read}:
+                copy_rows(store, one)
+            copy_table(store, "context_reports", "id < 0")
+            copy_table(store, "responses", "id < 0")
             # Threads of live transcripts that retained responses name.
             store.execute(
                 "insert or ignore into threads select * from old.threads"
                 " where id in (select thread_id from responses where id < 0)"
             )
             store.execute("update responses set call_id = null")
-            store.execute(
+            store.executemany(
                 "update transcripts set size = -1, mtime_ns = 0, offset = 0, records = 0, head_hash = null,"
-                " tail_hash = null where id not in (select id from temp.gone)"
+                " tail_hash = null where id = ?",
+                read,
             )
             settle_all(store)
         store.execute("detach database old")
+    return begun
 
 
 def _swap(db: str, fresh: str) -> None:
-    """Keep a copy of the old store, and write the new one over it in one transaction.
+    """Keep a copy of the old store, and write the new one over it in one transaction; the store lock is held.
 
     Page by page and not by changing files: whoever has the store open goes on with it, and no log of one file is
     ever taken for that of the other.
     """
     kept = f"{db}.{now_ms()}.old"
-    os.close(os.open(kept, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    unfinished = f"{kept}.new"
+    os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     try:
-        with closing(read_only(db, TIMEOUT)) as old, closing(sqlite3.connect(kept)) as copy:
+        with closing(read_only(db, TIMEOUT)) as old, closing(sqlite3.connect(unfinished)) as copy:
             old.backup(copy)
-        with closing(open_store(db, write=True)) as store, explained(store):
+            if Promises(old).owed is not None:  # free pages may hold what is to be nowhere
+                copy.execute("vacuum")
+        os.replace(unfinished, kept)
+        with closing(open_store(db, write=True, is_alone=True)) as store, explained(store):
             with closing(read_only(fresh, TIMEOUT)) as new:
                 new.backup(store)
             checkpoint(store)
     except BaseException:
-        _unlink(kept)
+        for path in (unfinished, kept):
+            with suppress(FileNotFoundError):
+                os.unlink(path)
         raise
 
 
-def _copy(store: sqlite3.Connection, table: str, condition: str) -> None:
-    names = ", ".join(row[1] for row in store.execute(f"pragma table_info({table})"))
-    store.execute(f"insert into {table} ({names}) select {names} from old.{table} where {condition}")
-
-
-def _with_store(settings: Settings, path: str) -> Settings:
-    return Settings(**{**vars(settings), "db": path})
-
-
-def _remove(path: str) -> None:
-    for name in (path, path + "-wal", path + "-shm"):
-        _unlink(name)
-
-
-def _unlink(path: str) -> None:
-    if os.path.exists(path):
-        os.unlink(path)
+def remove_store(path: str) -> None:
+    """Delete a store that was not to last."""
+    for name in (path, *(path + side for side in SIDE_FILES)):
+        with suppress(FileNotFoundError):
+            os.unlink(name)

@@ -8,10 +8,12 @@ import sys
 
 from crusts_index.claude.roots import Root, find_roots
 from crusts_index.errors import CrustsError
+from crusts_index.index import leftovers
 from crusts_index.index.run import index_files, index_roots, note_kept_up
 from crusts_index.index.summary import Options, Summary
 from crusts_index.store import config as store_config
 from crusts_index.store.open import checkpoint, open_store
+from crusts_index.store.promises import Promises
 from crusts_index.store.query import run
 from crusts_index.store.settings import Settings
 from crusts_index.store.upgrade import ensure
@@ -43,11 +45,33 @@ def keeps_text(settings: Settings) -> bool:
 
 
 def open_writer(settings: Settings, timeout: float | None = None) -> sqlite3.Connection:
-    """The store, made or upgraded first where that is needed, open for writing; `timeout` seconds for each lock."""
+    """The store, made or upgraded first where that is needed, open for writing; `timeout` seconds for each lock.
+
+    What an earlier run promised and did not come to do is done first (D16), and text that may no longer be kept is
+    taken out: by a run without a `timeout` of its own, or where it is little.
+    """
+    is_patient = timeout is None
     if timeout is None:
         timeout = TURN_SECONDS
     ensure(settings.db, timeout=timeout)
-    return open_store(settings.db, write=True, timeout=timeout)
+    leftovers.clear(settings)
+    store = open_store(settings.db, write=True, timeout=timeout)
+    try:
+        found = Promises(store)
+        if is_patient and found.has_text and store_config.forbids_text(settings.config):
+            from crusts_index.index.privacy import scrub
+
+            if scrub(store):
+                _note("keepText is not true: the text that was kept is taken out of the store and all beside it")
+            found = Promises(store)
+        if found.owed is not None:
+            from crusts_index.index.traces import keep_promises
+
+            keep_promises(store, settings, is_patient=is_patient)
+    except BaseException:
+        store.close()
+        raise
+    return store
 
 
 def index_all(settings: Settings, options: Options, timeout: float | None = None) -> Summary:
@@ -57,7 +81,7 @@ def index_all(settings: Settings, options: Options, timeout: float | None = None
     try:
         summary = index_roots(store, settings.db, [root.projects_dir for root in roots], options)
         if summary.touched:
-            _look_around(store, roots, summary.touched)
+            _look_around(store, roots, summary.touched, options)
             checkpoint(store)
     finally:
         store.close()
@@ -71,17 +95,17 @@ def index_named(settings: Settings, files: Sequence[str], options: Options, time
     try:
         summary = index_files(store, settings.db, files, options, [root.projects_dir for root in roots])
         if summary.touched:
-            _look_around(store, roots, summary.touched)
+            _look_around(store, roots, summary.touched, options)
     finally:
         store.close()
     return summary
 
 
-def _look_around(store: sqlite3.Connection, roots: list[Root], touched: list[int]) -> None:
+def _look_around(store: sqlite3.Connection, roots: list[Root], touched: list[int], options: Options) -> None:
     # Only now: hashing is dear to import, and most runs touch nothing.
     from crusts_index.index.surround import keep_surroundings
 
-    keep_surroundings(store, roots, touched, now_ms())
+    keep_surroundings(store, roots, touched, now_ms(), keep_text=options.keep_text)
 
 
 def open_refreshed(settings: Settings) -> sqlite3.Connection:

@@ -7,7 +7,7 @@ import time
 
 from crusts_index.index.find import Seen, Walk, find_one
 from crusts_index.index.look import Looks
-from crusts_index.index.plan import Known, make_plan
+from crusts_index.index.plan import Job, Known, make_plan
 from crusts_index.index.summary import Options, Summary
 from crusts_index.store.open import explained, transaction
 
@@ -90,7 +90,8 @@ def _run(
         kept = [one for one in seen if not _is_forgotten(one, forgotten)]
         summary.files -= len(seen) - len(kept)
         seen = kept
-    plan = make_plan(seen, lambda one: _known(store, one), gone)
+    new = [one for one in seen if options.known_only and _known(store, one.path) is None]
+    plan = make_plan([one for one in seen if one not in new] if new else seen, lambda one: _known(store, one), gone)
     summary.gone, summary.pending_bytes = len(plan.gone), plan.pending_bytes
     if options.most_bytes is not None and plan.pending_bytes > options.most_bytes:
         summary.is_complete = False
@@ -100,7 +101,7 @@ def _run(
     if plan.metas:
         from crusts_index.index.metas import write_metas
 
-        write_metas(store, plan.metas)
+        write_metas(store, plan.metas, keep_text=options.keep_text)
     if plan.jobs:
         # Only now: decoding is dear to import, and most runs have nothing to read.
         from crusts_index.index.ingest import ingest
@@ -111,7 +112,17 @@ def _run(
 
             forget_returned(store)
         (summary.calls,) = store.execute("select count(*) from api_calls").fetchone()
-    return len(summary.touched) == len(plan.jobs)
+    return len(summary.touched) == len(plan.jobs) and not new
+
+
+def name_all(store: sqlite3.Connection, seen: list[Seen], *, keep_text: bool) -> None:
+    """Give transcripts that the store does not know their rows, to be read later; forgotten ones get none."""
+    from crusts_index.index.ingest import name_new
+
+    forgotten = _forgotten(store)
+    new = [one for one in seen if not _is_forgotten(one, forgotten) and _known(store, one.path) is None]
+    if new:
+        name_new(store, [Job(one, None) for one in new], keep_text=keep_text)
 
 
 def _known(store: sqlite3.Connection, path: str) -> Known | None:

@@ -21,6 +21,7 @@ class Options:
         kind: str = "index",
         progress: Progress | None = None,
         most_bytes: int | None = None,
+        known_only: bool = False,
     ) -> None:
         self.jobs = jobs
         """Worker processes that read while this one writes; None = as many as pay, perhaps none."""
@@ -32,6 +33,8 @@ class Options:
         """Told after each stretch: bytes read so far, bytes to read in all."""
         self.most_bytes = most_bytes
         """A run with more than this to read is not begun: it is none for the quick path."""
+        self.known_only = known_only
+        """Only transcripts that the store has a row of are read."""
 
 
 class Summary:

@@ -10,7 +10,9 @@ from collections.abc import Iterable
 from crusts_index.claude.roots import Root
 from crusts_index.claude.surroundings import snapshot
 from crusts_index.folders import is_text
+from crusts_index.index.privacy import withhold_from
 from crusts_index.store.open import transaction
+from crusts_index.store.promises import note_text
 
 _PROJECTS = """
 select distinct p.path from transcripts t
@@ -27,7 +29,9 @@ insert into surroundings (path, content_hash, project_path, kind, name, mtime_ns
 """
 
 
-def keep_surroundings(store: sqlite3.Connection, roots: Iterable[Root], changed: Iterable[int], now_ms: int) -> None:
+def keep_surroundings(
+    store: sqlite3.Connection, roots: Iterable[Root], changed: Iterable[int], now_ms: int, *, keep_text: bool
+) -> None:
     """Look around the projects of the changed transcripts, and keep what is new or still so."""
     touched = json.dumps(list(changed))
     seen = [
@@ -42,11 +46,15 @@ def keep_surroundings(store: sqlite3.Connection, roots: Iterable[Root], changed:
     if not seen:
         return
     with transaction(store):
+        if keep_text:
+            note_text(store)
         for one in seen:
-            key = (one.path, one.content_hash, one.project_path, one.kind, one.name, one.mtime_ns)
+            said = {"name": one.name, "detail": json.dumps(one.detail, ensure_ascii=False) if one.detail else None}
+            if not keep_text:
+                said = withhold_from("surroundings", said)
+            key = (one.path, one.content_hash, one.project_path, one.kind, said["name"], one.mtime_ns)
             row = store.execute(_SAME, key).fetchone()
             if row is not None:
                 store.execute("update surroundings set last_seen_ms = ? where id = ?", (now_ms, row[0]))
             else:
-                detail = json.dumps(one.detail, ensure_ascii=False) if one.detail else None
-                store.execute(_NEW, (*key, one.bytes, one.chars, one.tokens, detail, now_ms, now_ms))
+                store.execute(_NEW, (*key, one.bytes, one.chars, one.tokens, said["detail"], now_ms, now_ms))

@@ -1,4 +1,5 @@
-"""What beside the store tells of a session: copies of the store, and our own small files (D16)."""
+"""What beside the store tells of a session, or holds text: the search file, copies of the store, our own small files
+(D16). Keeps what the store promised of them."""
 
 from __future__ import annotations
 
@@ -8,25 +9,80 @@ import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
+from typing import NamedTuple
 
-from crusts_index.store.open import SIDE_FILES, uri
+from crusts_index.index.forget import compact
+from crusts_index.store import promises, search
+from crusts_index.store.locks import held, rebuild_lock
+from crusts_index.store.open import SIDE_FILES, transaction, uri
+from crusts_index.store.settings import Settings
 
-_COPY = re.compile(r"\.(?:\d+\.bak|\d+\.old|\d+\.bak\.new|rebuild)$")
+_COPY = re.compile(r"\.\d+\.(?:bak|old)$")
 _LOGS = (".log", ".jsonl")
 _DERIVED = ("context.json",)
 """Files that a report writes anew whenever it runs."""
+_SAYING = (*_DERIVED, "auto-inject.log", "auto-inject.log.1", "tui_history")
+"""Files that hold what was said or typed."""
 _LARGEST = 16 << 20
+SMALL_STORE = 64 << 20
+"""Bytes of a store that is written anew at once, even by a run that must soon end."""
 
 
-def copies_holding(db: str, sessions: Sequence[str]) -> list[str]:
-    """Copies that upgrades and rebuilds left beside the store and that hold one of the sessions, or may."""
+class Kept(NamedTuple):
+    """What was done to keep a promise, and what was not."""
+
+    copies: list[str]
+    """Copies of the store that were deleted."""
+    left: list[str]
+    """Files that still name one of the sessions, and are not ours to change."""
+    obstacle: str | None
+    """What stood in the way: the next run that writes goes on with it."""
+
+
+def keep_promises(
+    store: sqlite3.Connection, settings: Settings, *, is_patient: bool = True, is_asked: bool = False
+) -> Kept | None:
+    """Take what was promised to be nowhere from all that lies beside the store, from its free pages and its log.
+
+    None if nothing is owed, or a run that is not patient leaves it to one that is. While a rebuild is at work it is
+    done only if `is_asked`, and stays owed: what it builds has the old rows yet.
+    """
+    found = promises.Promises(store)
+    if found.owed is None or not (is_patient or os.path.getsize(settings.db) <= SMALL_STORE):
+        return None
+    with held(rebuild_lock(settings.db)) as is_alone:
+        if not (is_alone or is_asked):
+            return None
+        is_text = found.kind == promises.TEXT
+        names = [row[0] for row in store.execute("select session_id from forgotten")]
+        is_done = search.leave_nothing(search.search_path(settings.db), None if is_text else store)
+        copies = copies_holding(settings.db, None if is_text else names)
+        for copy in copies:
+            delete_copy(copy)
+        if is_text:
+            for name in _SAYING:
+                with suppress(OSError):
+                    os.unlink(os.path.join(settings.home, name))
+        left = wipe(settings.home, names)
+        obstacle = compact(store)
+        if not is_done:
+            obstacle = "another run takes texts into the search file just now; the next `crusts index` takes them out"
+        if obstacle is None and is_alone:
+            with transaction(store):
+                promises.keep(store, found.owed)
+        return Kept(copies, left, obstacle)
+
+
+def copies_holding(db: str, sessions: Sequence[str] | None) -> list[str]:
+    """Copies that upgrades and rebuilds left beside the store and that hold one of the sessions, or may; None = all."""
     folder, name = os.path.split(os.path.abspath(db))
     try:
         beside = sorted(os.listdir(folder))
     except OSError:
         return []
     copies = [entry for entry in beside if entry.startswith(name) and _COPY.fullmatch(entry[len(name) :])]
-    return [path for path in (os.path.join(folder, copy) for copy in copies) if _holds(path, sessions)]
+    paths = [os.path.join(folder, copy) for copy in copies]
+    return [path for path in paths if sessions is None or _holds(path, sessions)]
 
 
 def delete_copy(path: str) -> None:

@@ -10,12 +10,15 @@ from operator import itemgetter
 from typing import Any
 
 from crusts_index.index.calls import drop_returned, release_calls, settle_calls
+from crusts_index.index.extent import TABLES, bounds, delete_rows
 from crusts_index.index.owners import settle_owners, shared_uses
 from crusts_index.index.plan import PARSER
+from crusts_index.index.privacy import withhold_from
 from crusts_index.index.read import DROP, RETAIN, Stretch
 from crusts_index.index.sessions import settle_sessions, settle_view
 from crusts_index.store.open import explained
-from crusts_index.transcript.rows import COLUMNS, RECORD_BITS, THREAD_BITS, Row
+from crusts_index.store.promises import note_text
+from crusts_index.transcript.rows import COLUMNS, THREAD_BITS, Row
 
 GROUP_BYTES = 24 << 20
 """Transcript bytes of the stretches that share a transaction."""
@@ -23,25 +26,8 @@ GROUP_BYTES = 24 << 20
 _KEPT = {"responses": ("id",), "tool_uses": ("id",)}
 """Tables whose rows may come again with more in them: all columns but those that the store decides are written over."""
 
-_RANGES = (
-    "blocks",
-    "texts",
-    "tool_loads",
-    "compactions",
-    "preserved",
-    "removals",
-    "attachments",
-    "context_reports",
-    "records",
-)
-_RANGE_KEY = {
-    "texts": "block_id",
-    "tool_loads": "record_id",
-    "preserved": "record_id",
-    "removals": "record_id",
-    "attachments": "record_id",
-}
-
+_CLEARED = tuple(table for table in TABLES if table not in ("threads", "fold_states", "responses"))
+"""Tables of which all rows go before a transcript is read anew."""
 
 ROWS_AT_ONCE = 40
 """Rows of one insert into the largest tables: a fifth (records) to two fifths (blocks) quicker than one by one."""
@@ -87,6 +73,10 @@ _ABOUT = (
     ),
     *("git_branch", "entrypoint", "agent_id", "record_session"),
 )
+_CONTEXT_REPORT = """
+insert or replace into context_reports (id, time_ms, version, model, used_tokens, window_tokens, rows)
+values (:id, :time_ms, :version, :model, :used, :window, :rows)
+"""
 _MARK = f"""
 update transcripts set size = ?, mtime_ns = ?, inode = ?, offset = ?, head_hash = ?, tail_hash = ?, parser = ?,
   gone = 0, {", ".join(f"{name} = ?" for name in _ABOUT)} where id = ?
@@ -109,8 +99,8 @@ ContextParser = Callable[[str], "tuple[str | None, int | None, int | None, str] 
 class Writer:
     """Collects stretches into transactions. Call `close` at the end, `abandon` to throw away what is not committed."""
 
-    def __init__(self, store: sqlite3.Connection, parse_context: ContextParser) -> None:
-        self._store, self._parse_context = store, parse_context
+    def __init__(self, store: sqlite3.Connection, parse_context: ContextParser, *, keep_text: bool) -> None:
+        self._store, self._parse_context, self._keep_text = store, parse_context, keep_text
         self.records = self.problems = self.bytes_read = 0
         self._reset()
 
@@ -130,6 +120,8 @@ class Writer:
         with explained(self._store):
             if not self._store.in_transaction:
                 self._store.execute("begin immediate")
+                if self._keep_text:
+                    note_text(self._store)
             if not self._still_holds(stretch):
                 return False
             if stretch.is_first and stretch.mode in (RETAIN, DROP):
@@ -176,19 +168,13 @@ class Writer:
     def _clear(self, stretch: Stretch) -> None:
         """Take out what the store has of a transcript that is read anew (D4)."""
         transcript, store = stretch.transcript_id, self._store
-        low, high = transcript << RECORD_BITS, ((transcript + 1) << RECORD_BITS) - 1
+        low, high = bounds(transcript)
         # What is still to be settled from this very transaction must not point at rows that go.
         self._settle()
         self._lost.update(shared_uses(store, low, high))
         self._responses |= release_calls(store, transcript, low, high, retain=stretch.mode == RETAIN)
-        for table in _RANGES:
-            key = _RANGE_KEY.get(table, "id")
-            store.execute(f"delete from {table} where {key} between ? and ?", (low, high))
-        store.execute("delete from tool_uses where id between ? and ?", (low, high))
-        for table in ("meta_records", "problems"):
-            store.execute(f"delete from {table} where transcript_id = ?", (transcript,))
-        threads = (transcript << THREAD_BITS, ((transcript + 1) << THREAD_BITS) - 1)
-        store.execute("delete from branches where thread_id between ? and ?", threads)
+        delete_rows(store, transcript, _CLEARED)
+        threads = bounds(transcript, THREAD_BITS)
         store.execute(
             "delete from threads where id between ? and ? and id not in"
             " (select thread_id from responses where thread_id between ? and ?)",
@@ -203,11 +189,10 @@ class Writer:
         for record, time_ms, version, text in rows["context_outputs"]:
             if parsed := self._parse_context(text):
                 model, used, window, parts = parsed
-                store.execute(
-                    "insert or replace into context_reports"
-                    " (id, time_ms, version, model, used_tokens, window_tokens, rows) values (?, ?, ?, ?, ?, ?, ?)",
-                    (record, time_ms, version, model, used, window, parts),
-                )
+                said = {"id": record, "time_ms": time_ms, "version": version, "model": model, "rows": parts}
+                if not self._keep_text:
+                    said = withhold_from("context_reports", said)
+                store.execute(_CONTEXT_REPORT, {**said, "used": used, "window": window})
         self._responses.update(row[0] for row in rows["responses"])
         self._continued.update(stretch.continued)
         self._uses.update(row[0] for row in rows["tool_uses"])
@@ -258,13 +243,13 @@ class Writer:
         store = self._store
         for transcript in settle_sessions(store, self._transcripts):
             # Rank 4 of D2 asks for the session, so every call that this transcript shares is ranked anew.
-            bounds = (transcript << RECORD_BITS, ((transcript + 1) << RECORD_BITS) - 1)
+            ids_of = bounds(transcript)
             ids = store.execute(
                 "select id from responses where id between ? and ? or id < 0 and transcript_id = ?",
-                (*bounds, transcript),
+                (*ids_of, transcript),
             )
             self._responses |= {row[0] for row in ids}
-            self._uses |= {row[0] for row in store.execute("select id from tool_uses where id between ? and ?", bounds)}
+            self._uses |= {row[0] for row in store.execute("select id from tool_uses where id between ? and ?", ids_of)}
         settle_calls(store, self._responses, self._continued)
         returned = drop_returned(store, [one for one, is_last in self._transcripts.items() if is_last])
         if returned:

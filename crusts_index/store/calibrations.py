@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Sequence
 
 from crusts_index.store.open import transaction
+from crusts_index.store.promises import note_text
 
 _KEEP = """
 insert into context_reports (id, session_id, time_ms, model, version, used_tokens, window_tokens, rows)
@@ -23,21 +22,25 @@ def keep_pasted(
     *,
     session: str | None,
     time_ms: int,
-    model: str | None,
     used: int | None,
     window: int | None,
-    rows: Sequence[tuple[str, int, bool]],
+    said: dict[str, str | None],
+    keep_text: bool,
 ) -> None:
-    """Keep one pasted `/context` output, of a session where that is told, under an id below 0."""
+    """Keep one pasted `/context` output, of a session where that is told, under an id below 0.
+
+    `said` are its model and its rows, as JSON.
+    """
     with transaction(store):
+        if keep_text:
+            note_text(store)
         store.execute(
             _KEEP,
             {
                 "session": session,
                 "time_ms": time_ms,
-                "model": model,
                 "used": used,
                 "window": window,
-                "rows": json.dumps([list(row) for row in rows], ensure_ascii=False),
+                **said,
             },
         )

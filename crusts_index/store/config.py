@@ -9,6 +9,11 @@ from crusts_index.jsontext import loads
 Config = dict[str, object]
 
 KEEP_TEXT = "keepText"
+_YES = ("true", "yes", "on", "1")
+
+
+class Unread(Config):
+    """What stands for a config.json that cannot be read: no text is kept, but none is taken out either."""
 
 
 def config_path(home: str) -> str:
@@ -26,17 +31,24 @@ def read_config(home: str) -> Config:
         return {}
     except OSError as error:
         _warn(path, error.strerror or str(error))
-        return {KEEP_TEXT: False}
+        return Unread({KEEP_TEXT: False})
     config = _decode(content)
     if config is None:
         _warn(path, "not a JSON object")
-        return {KEEP_TEXT: False}
+        return Unread({KEEP_TEXT: False})
     return config
 
 
 def keeps_text(config: Config) -> bool:
     """Whether text may be kept (D16): unless the user said anything but yes to it, or what was said cannot be read."""
     return config.get(KEEP_TEXT, True) is True
+
+
+def forbids_text(config: Config) -> bool:
+    """Whether text that was kept is to go: the user said no; a file that cannot be read or a mistyped yes did not."""
+    said = config.get(KEEP_TEXT, True)
+    is_said = not isinstance(config, Unread) and str(said).strip().lower() not in _YES
+    return is_said and not keeps_text(config)
 
 
 def write_config(home: str, changes: Config) -> None:

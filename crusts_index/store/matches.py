@@ -6,7 +6,7 @@ from contextlib import closing
 
 from crusts_index.errors import CrustsError
 from crusts_index.store.open import explain, read_only
-from crusts_index.store.search import ALIEN, SEPARATOR, TIMEOUT, is_damage, is_ours, remove, spaced, update
+from crusts_index.store.search import ALIEN, SEPARATOR, TIMEOUT, is_damage, is_ours, spaced, update
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,8 +44,7 @@ def find(store: sqlite3.Connection, path: str, match: str) -> list[int]:
             raise CrustsError(ALIEN.format(path)) from error
         if not is_damage(error):
             raise explain(error, path) from error
-    remove(path)
-    update(store, path)
+    update(store, path, is_damaged=True)
     try:
         return _find(path, match)
     except sqlite3.Error as error:

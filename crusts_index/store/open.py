@@ -6,6 +6,7 @@ from contextlib import contextmanager, suppress
 
 from crusts_index.errors import CrustsError
 from crusts_index.resources import resource_path
+from crusts_index.store.locks import Lock, store_lock, take
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,10 +39,24 @@ _WRITING = (
 )
 
 
-def open_store(path: "StorePath", *, write: bool = False, timeout: float = TIMEOUT) -> sqlite3.Connection:
+class _Writing(sqlite3.Connection):
+    """Holds its share of the store lock until it is closed."""
+
+    lock: Lock | None = None
+
+    def close(self) -> None:
+        super().close()
+        if self.lock is not None:
+            self.lock.release()
+
+
+def open_store(
+    path: "StorePath", *, write: bool = False, timeout: float = TIMEOUT, is_alone: bool = False
+) -> sqlite3.Connection:
     """A connection to a store that is there; reading only, unless `write`. Transactions are the caller's.
 
-    `timeout` is how many seconds to wait for a lock. A store on read-only media is read as it stands.
+    `timeout` is how many seconds to wait for a lock. A store on read-only media is read as it stands. Who writes
+    shares the store lock as long as the connection is open, unless he holds it alone and says so (`locks`).
     Raises CrustsError if there is no store, or it is not of this program's revision, or it cannot be opened.
     """
     path = os.path.abspath(path)
@@ -51,7 +66,7 @@ def open_store(path: "StorePath", *, write: bool = False, timeout: float = TIMEO
     try:
         if write:
             keep_private(path)
-        store = _connect(path, "mode=rw", timeout) if write else read_only(path, timeout)
+        store = _connect_to_write(path, timeout, is_alone=is_alone) if write else read_only(path, timeout)
         _demand_head(store, path)
         if write:
             _prepare_writing(store, timeout)  # only now: it would lay an empty file over
@@ -64,6 +79,29 @@ def open_store(path: "StorePath", *, write: bool = False, timeout: float = TIMEO
             raise explain(error, path) from error
         raise
     return store
+
+
+def _connect_to_write(path: str, timeout: float, *, is_alone: bool) -> sqlite3.Connection:
+    lock = None if is_alone else share(path, timeout)
+    try:
+        store = _connect(path, "mode=rw", timeout, _Writing)
+    except BaseException:
+        if lock is not None:
+            lock.release()
+        raise
+    assert isinstance(store, _Writing)
+    store.lock = lock
+    return store
+
+
+def share(path: str, timeout: float) -> Lock:
+    """A writer's share of the store lock. Raises CrustsError where a rebuilt store is just taking its place."""
+    lock = take(store_lock(path), shared=True, timeout=timeout)
+    if lock is None:
+        raise CrustsError(
+            f"the store at {path} is locked: a rebuilt one is taking its place; try again when that is done"
+        )
+    return lock
 
 
 def _prepare_writing(store: sqlite3.Connection, timeout: float) -> None:
@@ -204,8 +242,10 @@ def uri(path: str, options: str) -> str:
     return f"file://{quoted}?{options}"
 
 
-def _connect(path: str, options: str, timeout: float) -> sqlite3.Connection:
-    connection = sqlite3.connect(uri(path, options), timeout=timeout, isolation_level=None, uri=True)
+def _connect(
+    path: str, options: str, timeout: float, factory: type[sqlite3.Connection] = sqlite3.Connection
+) -> sqlite3.Connection:
+    connection = sqlite3.connect(uri(path, options), timeout=timeout, isolation_level=None, uri=True, factory=factory)
     try:
         for pragma in _MEMORY:
             connection.execute(pragma)

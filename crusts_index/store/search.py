@@ -12,6 +12,7 @@ import zlib
 from contextlib import closing, suppress
 
 from crusts_index.errors import CrustsError
+from crusts_index.store.locks import held, search_lock
 from crusts_index.store.open import SIDE_FILES, explain, explained, keep_private, open_store, read_only, uri
 
 TYPE_CHECKING = False
@@ -58,7 +59,8 @@ where x.block_id between :low and :high
 union all
 select id, trim(ifnull(path, '') || ' ' || ifnull(command, ''))
 from tool_uses
-where id between :low and :high and name is not null and coalesce(path, command) is not null
+where id between :low and :high and name is not null and coalesce(command, path) is not null
+  and (command is not null or path not glob '#????????????')
 order by 1
 """
 
@@ -83,8 +85,7 @@ def keep_up(settings: "Settings", only: "Iterable[int] | None" = None) -> None:
     """
     path = search_path(settings.db)
     if not is_wanted(settings):
-        if is_ours(path):
-            remove(path)
+        leave_nothing(path, None)
         return
     with closing(open_store(settings.db)) as store:
         store.execute("pragma mmap_size = 0")  # all of a large store would be mapped, and count as memory
@@ -92,51 +93,69 @@ def keep_up(settings: "Settings", only: "Iterable[int] | None" = None) -> None:
 
 
 def update(
-    store: sqlite3.Connection, path: str, only: "Iterable[int] | None" = None, *, timeout: float = TIMEOUT
+    store: sqlite3.Connection,
+    path: str,
+    only: "Iterable[int] | None" = None,
+    *,
+    timeout: float = TIMEOUT,
+    is_damaged: bool = False,
 ) -> bool:
     """Take what is new in the store into the search file at `path`; False if another process is doing so.
 
-    A file that is missing, damaged or of another layout is made anew.
+    A file that is missing, damaged, of another layout or `is_damaged` by the caller's word is made anew.
     Raises CrustsError where it cannot be written, or is a database of another program.
     """
-    for attempt in (1, 2):
-        try:
-            with closing(_open_to_write(path, timeout)) as search:
-                _take_all(store, search, None if only is None or _is_empty(search) else list(only))
-            return True
-        except sqlite3.Error as error:
-            if _kind(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                return False
-            if attempt == 2 or not is_damage(error):
-                raise explain(error, path) from error
-        except OSError as error:
-            raise CrustsError(f"the search file {path} cannot be made: {error.strerror}") from error
-        remove(path)
+    with held(search_lock(path), timeout=timeout) as is_mine:
+        if not is_mine:
+            return False
+        if is_damaged:
+            remove(path)
+        for attempt in (1, 2):
+            try:
+                with closing(_open_to_write(path, timeout)) as search:
+                    _take_all(store, search, None if only is None or _is_empty(search) else list(only))
+                return True
+            except sqlite3.Error as error:
+                if _kind(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                    return False
+                if attempt == 2 or not is_damage(error):
+                    raise explain(error, path) from error
+            except OSError as error:
+                raise CrustsError(f"the search file {path} cannot be made: {error.strerror}") from error
+            remove(path)
     return True
 
 
-def forget_transcripts(path: str, transcripts: "Iterable[int]") -> None:
-    """Take the texts of these transcripts out of the search file, from its free pages too.
+def leave_nothing(path: str, store: sqlite3.Connection | None) -> bool:
+    """Take out what the store does not have, from free pages too; all without a store. False if another is at it.
 
-    Where that cannot be done, the whole file goes: it can be made again.
+    Where that cannot be done, the whole file goes: it can be made again. Another program's file is left alone.
     """
     if not is_ours(path):
-        return
+        return True
+    with held(search_lock(path), timeout=TIMEOUT) as is_mine:
+        if is_mine and (store is None or not _take_out(path, store)):
+            remove(path)
+        return is_mine
+
+
+def _take_out(path: str, store: sqlite3.Connection) -> bool:
     try:
         with closing(_open_to_write(path, TIMEOUT)) as search:
+            stamps = _stamps(store)
             search.execute("pragma secure_delete = on")
             search.execute("begin immediate")
-            for transcript in transcripts:
-                _drop(search, transcript)
+            for transcript, stamp in search.execute("select transcript_id, stamp from marks").fetchall():
+                if stamps.get(transcript) != stamp:
+                    _drop(search, transcript)
             search.execute("insert into words (words) values ('optimize')")  # deleted words leave the index
             search.execute("commit")
             search.execute("pragma temp_store = file")
             search.execute("vacuum")
             (busy, _, _) = search.execute("pragma wal_checkpoint(truncate)").fetchone()
-        if busy:
-            remove(path)
+        return not busy
     except (sqlite3.Error, OSError):
-        remove(path)
+        return False
 
 
 def remove(path: str) -> None:

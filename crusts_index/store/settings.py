@@ -71,6 +71,11 @@ class Settings:
         raise AttributeError(f"settings are frozen: {name}")
 
 
+def backup_folder(settings: Settings) -> str:
+    """Where copies of files of the user's are kept; it need not exist."""
+    return os.environ.get("CRUSTS_BACKUP_DIR_OVERRIDE") or os.path.join(settings.home, "backups")
+
+
 def split_flags(argv: list[str]) -> tuple[Flags, list[str]]:
     """The common options in `argv`, and all else in its order; `--` ends the options.
 

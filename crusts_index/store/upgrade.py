@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager, suppress
 
 from crusts_index.errors import CrustsError
 from crusts_index.resources import resource_path
-from crusts_index.store.open import HEAD, explain, keep_private, read_only, roll_back_killed, stored_revision
+from crusts_index.store.open import HEAD, explain, keep_private, read_only, roll_back_killed, share, stored_revision
 from crusts_index.store.query import view_scripts
 
 TYPE_CHECKING = False
@@ -51,7 +51,11 @@ def ensure(path: "StorePath", *, timeout: float = TIMEOUT) -> bool:
         return False
     try:
         _make_file(path)
-        return _bring_up(path, timeout)
+        lock = share(path, timeout)
+        try:
+            return _bring_up(path, timeout)
+        finally:
+            lock.release()
     except OSError as error:
         raise CrustsError(f"the store at {path} cannot be made: {error.strerror}; name another with --db") from error
     except sqlite3.Error as error:

@@ -35,7 +35,6 @@ class Fold:
         past: Past | None = None,
         state: State | None = None,
         session: str | None = None,
-        keep_text: bool = True,
     ) -> None:
         self.state = state or State()
         self._about = self.state.about
@@ -44,17 +43,9 @@ class Fold:
         self._is_agent_file = kind == "subagent"
         self._places = Places(transcript_id, kind, past, self.state)
         self._responses = Responses(transcript_id, past, self.state)
-        self._tools = ToolUses(transcript_id, past, session, keep_text=keep_text)
-        self._speech = Speech(self.state, self._places, self._responses, self._tools, keep_text=keep_text)
-        self._notices = Notices(
-            transcript_id,
-            self.state,
-            self._places,
-            self._responses,
-            self._tools,
-            self._speech,
-            keep_text=keep_text,
-        )
+        self._tools = ToolUses(transcript_id, past, session)
+        self._speech = Speech(self.state, self._places, self._responses, self._tools)
+        self._notices = Notices(transcript_id, self.state, self._places, self._responses, self._tools, self._speech)
         speech, notices = self._speech, self._notices
         # What to do with a record by its type; all others say nothing but where they stand.
         self._takers: dict[str | None, Callable[[Step], bool | None]] = {

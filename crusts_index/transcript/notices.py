@@ -39,7 +39,6 @@ LAST_WINS = {
     "cost-state": None,
     "worktree-state": None,
 }
-_TEXTS_OF_THE_USER = frozenset("custom-title ai-title summary last-prompt agent-name tag".split())
 
 _decode = msgspec.json.decode
 _decode_progress = msgspec.json.Decoder(Progress).decode
@@ -56,11 +55,9 @@ class Notices:
         responses: Responses,
         tools: ToolUses,
         speech: Speech,
-        *,
-        keep_text: bool,
     ) -> None:
         self._transcript_id, self._state, self._places = transcript_id, state, places
-        self._responses, self._tools, self._speech, self._keep_text = responses, tools, speech, keep_text
+        self._responses, self._tools, self._speech = responses, tools, speech
         self.attachments: list[Row] = []
         self.compactions: list[Row] = []
         self.preserved: list[Row] = []
@@ -158,8 +155,6 @@ class Notices:
     def take_meta(self, step: Step) -> None:
         """A bookkeeping record of which the last one wins."""
         kind = step.record.type or ""
-        if kind in _TEXTS_OF_THE_USER and not self._keep_text:
-            return
         body = parse(step.line)
         name = LAST_WINS[kind]
         value: Any = body.get(name) if name else {k: v for k, v in body.items() if k not in ("type", "sessionId")}
@@ -195,7 +190,7 @@ class Notices:
                 _count(body, "cumulativeDroppedTokens", "cumulative_dropped_tokens"),
                 _count(body, "durationMs", "duration_ms"),
                 _count(body, "messagesSummarized", "messages_summarized"),
-                clip(focus) if isinstance(focus, str) and focus and self._keep_text else None,
+                clip(focus) if isinstance(focus, str) and focus else None,
                 names(kept),
                 names(_strings(body.get("preCompactDiscoveredTools"))),
             )

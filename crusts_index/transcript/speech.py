@@ -27,9 +27,8 @@ LONGEST_CONTEXT = 20_000
 class Speech:
     """Blocks of the messages of one transcript; rows are collected until they are taken."""
 
-    def __init__(self, state: State, places: Places, responses: Responses, tools: ToolUses, *, keep_text: bool) -> None:
+    def __init__(self, state: State, places: Places, responses: Responses, tools: ToolUses) -> None:
         self._state, self._places, self._responses, self._tools = state, places, responses, tools
-        self._keep_text = keep_text
         self.blocks: list[Row | Part] = []
         self.texts: list[Row] = []
         self.loads: list[Row] = []
@@ -98,8 +97,8 @@ class Speech:
         step.message = thread.messages
 
     def keep(self, block_id: int, text: str) -> None:
-        """Keep a block's text, if text may be kept (D16)."""
-        if text and self._keep_text:
+        """Keep a block's text (D16)."""
+        if text:
             self.texts.append((block_id, text))
 
     def add(
@@ -210,7 +209,7 @@ class Speech:
                 step.branch, step.epoch = place.branch, place.epoch
         if use.name == "ToolSearch" or result.loaded:
             self.loads += [(step.id, name) for name in self._tools.loaded(step, result)]
-        if result.texts and result.texts[0] and self._keep_text:
+        if result.texts and result.texts[0]:
             self.texts.append((block_id, preview(result.texts[0])))
         category, estimate = categories.of_tool_result(use.name), result.estimate
         self.blocks.append((block_id, step.id, "tool_result", category, result.chars, estimate, estimate, 0, use.id))

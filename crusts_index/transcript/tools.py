@@ -64,8 +64,8 @@ class ToolUse(msgspec.Struct, gc=False):
 class ToolUses:
     """The tool uses of one transcript."""
 
-    def __init__(self, transcript_id: int, past: Past | None, session: str | None, *, keep_text: bool) -> None:
-        self._transcript_id, self._session, self._keep_text = transcript_id, session, keep_text
+    def __init__(self, transcript_id: int, past: Past | None, session: str | None) -> None:
+        self._transcript_id, self._session = transcript_id, session
         self._past: Past = past or NoPast()
         self._is_fresh = past is None
         self._known: dict[str, ToolUse] = {}
@@ -164,10 +164,10 @@ class ToolUses:
         path = said.file_path or said.notebook_path or (said.path if name == "LS" else None)
         words = said.command or said.pattern or said.url or said.query or said.skill
         if path is not None:
-            use.path = path[:LONGEST_TEXT] if self._keep_text else _veil(path)
+            use.path = path[:LONGEST_TEXT]
         if words is not None:
             use.is_own = 1 if name in SHELL_TOOLS and "crusts" in words and _OWN_COMMAND.search(words) else 0
-            use.command = words[:LONGEST_TEXT] if self._keep_text else None
+            use.command = words[:LONGEST_TEXT]
         if name == "Read":
             use.read_offset, use.read_limit = _whole(said.offset), _whole(said.limit)
         elif name in AGENT_TOOLS:
@@ -195,11 +195,6 @@ def _mark_short(use: ToolUse, result: Result) -> None:
     ends = first if is_short else first[:_CUT_REACH] + "\n" + result.texts[-1][-_CUT_REACH:]
     if "<persisted-output>" in ends or "PARTIAL" in ends or "truncated" in ends:
         use.is_cut = 1
-
-
-def _veil(path: str) -> str:
-    """What stands for a path where no text is kept: equal paths stay equal."""
-    return f"#{hash64(path.encode('utf-8', 'replace')) & (1 << 48) - 1:012x}"
 
 
 def _outcome(raw: Raw) -> ToolOutcome:

@@ -1,0 +1,182 @@
+"""Brings a store that was built beside another up to what others wrote there meanwhile (D4, D16).
+
+Both hold a transcript under the same id. What was read of it goes by who read more of it or later; what the user had
+forgotten, pasted or priced, and what vanished, goes by the old store.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from typing import NamedTuple
+
+from crusts_index.index.calls import drop_returned, settle_calls
+from crusts_index.index.extent import bounds, copy_rows, copy_table
+from crusts_index.index.forget import forget, take_out
+from crusts_index.index.owners import settle_owners
+from crusts_index.index.sessions import settle_sessions, settle_view
+from crusts_index.store.open import open_store, transaction
+from crusts_index.store.prices import resolve_prices
+from crusts_index.store.promises import NO_TEXT
+
+_PASTED = """
+insert into context_reports (id, session_id, time_ms, model, version, used_tokens, window_tokens, rows)
+select id, (select s.id from sessions s join old.sessions o on o.session_id = s.session_id where o.id = r.session_id),
+       time_ms, model, version, used_tokens, window_tokens, rows
+from old.context_reports r where id < 0 and id not in (select id from main.context_reports)
+"""
+_SURROUNDED = """
+insert into surroundings (kind, path, project_path, name, content_hash, mtime_ns, bytes, chars, tokens, detail,
+  first_seen_ms, last_seen_ms)
+select kind, path, project_path, name, content_hash, mtime_ns, bytes, chars, tokens, detail, first_seen_ms, last_seen_ms
+from old.surroundings o where not exists (
+  select 1 from main.surroundings m where m.path = o.path and m.content_hash = o.content_hash and m.kind = o.kind
+    and m.project_path is o.project_path and m.name is o.name and m.mtime_ns = o.mtime_ns)
+"""
+_RUNS = """
+insert into runs (started_ms, duration_ms, kind, version, files, changed, gone, bytes_read, records, problems)
+select started_ms, duration_ms, kind, version, files, changed, gone, bytes_read, records, problems
+from old.runs where id > ?
+"""
+_OTHER_PRICES = """
+select 1 from (select * from old.prices except select * from main.prices)
+union all select 1 from (select * from old.models except select * from main.models) limit 1
+"""
+
+
+class Mark(NamedTuple):
+    """How far a transcript was read."""
+
+    path: str
+    offset: int
+    size: int
+    mtime_ns: int
+    tail_hash: bytes | None
+    gone: int
+
+
+class Marks(NamedTuple):
+    """How a store stood at a moment."""
+
+    transcripts: dict[int, Mark]
+    lowest: int
+    """The lowest id of a response: below 0 they are numbered as they are retained."""
+    last_run: int
+
+
+def marks_of(store: sqlite3.Connection, name: str) -> Marks:
+    """How the database attached under that name stands."""
+    columns = ", ".join(Mark._fields)
+    rows = store.execute(f"select id, {columns} from {name}.transcripts").fetchall()
+    (lowest,) = store.execute(f"select min(0, ifnull(min(id), 0)) from {name}.responses").fetchone()
+    (last,) = store.execute(f"select ifnull(max(id), 0) from {name}.runs").fetchone()
+    return Marks({row[0]: Mark._make(row[1:]) for row in rows}, lowest, last)
+
+
+def catch_up(old: str, fresh: str, begun: Marks) -> None:
+    """Carry over what the store at `old` came to hold since it stood as `begun`; nobody writes to either."""
+    with closing(open_store(fresh, write=True)) as store:
+        store.execute("attach database ? as old", (old,))
+        with transaction(store):
+            theirs, mine = marks_of(store, "old").transcripts, marks_of(store, "main").transcripts
+            ahead = [one for one, mark in theirs.items() if _is_ahead(mark, mine.get(one), begun.transcripts.get(one))]
+            _take(store, ahead, mine, begun)
+            _mark_gone(store, [one for one in theirs if one not in ahead and theirs[one].gone and not mine[one].gone])
+            for statement in (_PASTED, _SURROUNDED):
+                store.execute(statement)
+            store.execute(_RUNS, (begun.last_run,))
+            if store.execute(_OTHER_PRICES).fetchone():
+                _take_prices(store)
+            _take_promises(store)
+        forgotten = "select session_id from old.forgotten except select session_id from main.forgotten"
+        names = [row[0] for row in store.execute(forgotten)]
+        if names:
+            forget(store, names)
+        store.execute("detach database old")
+
+
+def _is_ahead(theirs: Mark, mine: Mark | None, begun: Mark | None) -> bool:
+    """Whether the old store read more of a transcript, or later, than the new one could."""
+    if mine is None:
+        return True
+    if theirs[:5] == mine[:5]:
+        return False
+    if mine.size < 0:  # not read to its end here: it vanished, or cannot be read
+        return theirs.size >= 0 or theirs.offset > mine.offset
+    return theirs != begun and (theirs.mtime_ns, theirs.offset) > (mine.mtime_ns, mine.offset)
+
+
+def _take(store: sqlite3.Connection, ahead: list[int], mine: dict[int, Mark], begun: Marks) -> None:
+    """Take these transcripts as the old store has them, and of others the responses that were retained since."""
+    responses: set[int] = set()
+    lost: set[str] = set()
+    for one in ahead:
+        if one in mine:
+            take_out(store, one, responses, lost)
+            store.execute("delete from transcripts where id = ?", (one,))
+        copy_rows(store, one)
+        copy_table(store, "transcripts", "id = ?", (one,))
+        store.execute("update transcripts set session_id = null where id = ?", (one,))
+        low, high = bounds(one)
+        store.execute("update responses set call_id = null where id between ? and ?", (low, high))
+        responses |= _retain(store, "transcript_id = ?", one)
+    responses |= _retain(store, "id < ?", begun.lowest, ahead)
+    settle_sessions(store, ahead)
+    uses: set[int] = set()
+    for one in ahead:
+        range_ = bounds(one)
+        responses |= {row[0] for row in store.execute("select id from responses where id between ? and ?", range_)}
+        uses |= {row[0] for row in store.execute("select id from tool_uses where id between ? and ?", range_)}
+    settle_calls(store, responses, ())
+    retained = store.execute("select distinct transcript_id from responses where id < 0").fetchall()
+    settle_calls(store, drop_returned(store, [row[0] for row in retained]), ())
+    settle_owners(store, lost, uses)
+
+
+def _retain(store: sqlite3.Connection, condition: str, value: int, but: list[int] | None = None) -> set[int]:
+    """Copy retained responses, under ids of this store."""
+    rows = store.execute(f"select * from old.responses where id < 0 and {condition} order by id desc", (value,))
+    names = [column[0] for column in rows.description]
+    place, transcript = names.index("id"), names.index("transcript_id")
+    (lowest,) = store.execute("select min(0, ifnull(min(id), 0)) from main.responses").fetchone()
+    made = set()
+    for row in rows.fetchall():
+        if but is not None and row[transcript] in but:
+            continue
+        lowest -= 1
+        values = [*row[:place], lowest, *row[place + 1 :]]
+        values[names.index("call_id")] = None
+        store.execute(f"insert into responses ({', '.join(names)}) values ({', '.join('?' * len(names))})", values)
+        thread = row[names.index("thread_id")]
+        store.execute("insert or ignore into threads select * from old.threads where id = ?", (thread,))
+        made.add(lowest)
+    return made
+
+
+def _mark_gone(store: sqlite3.Connection, transcripts: list[int]) -> None:
+    for one in transcripts:
+        path, session = store.execute("select path, session_id from transcripts where id = ?", (one,)).fetchone()
+        if not os.path.exists(path):
+            store.execute("update transcripts set gone = 1 where id = ?", (one,))
+            if session is not None:
+                settle_view(store, session)
+
+
+def _take_prices(store: sqlite3.Connection) -> None:
+    for table in ("prices", "models"):
+        store.execute(f"delete from main.{table}")
+        copy_table(store, table, "1")
+    store.execute("update api_calls set price_id = null")
+    resolve_prices(store, [row[0] for row in store.execute("select id from api_calls")])
+
+
+def _take_promises(store: sqlite3.Connection) -> None:
+    """What the old store owes this one owes, and text may stand here if it may there."""
+    store.execute(
+        "insert or replace into store_facts select * from old.store_facts where name = 'promise'"
+        " and not exists (select 1 from main.store_facts where name = 'promise' and value like 'text %')"
+    )
+    found = store.execute("select 1 from old.store_facts where name = 'text' and value = ?", (NO_TEXT,)).fetchone()
+    if found is None:
+        store.execute("delete from main.store_facts where name = 'text'")

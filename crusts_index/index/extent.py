@@ -1,0 +1,66 @@
+"""Where the rows of a transcript stand: each table that has any, with the column and range by which they are found."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+
+from crusts_index.transcript.rows import RECORD_BITS, THREAD_BITS
+
+BY_RECORD = {
+    "texts": "block_id",
+    "blocks": "id",
+    "tool_loads": "record_id",
+    "compactions": "id",
+    "preserved": "record_id",
+    "removals": "record_id",
+    "attachments": "record_id",
+    "context_reports": "id",
+    "tool_uses": "id",
+    "responses": "id",
+    "records": "id",
+}
+"""By an id that begins with the transcript's and goes on with a record's offset."""
+_BITS = {
+    **dict.fromkeys(BY_RECORD, RECORD_BITS),
+    "branches": THREAD_BITS,
+    "threads": THREAD_BITS,
+    "meta_records": 0,
+    "problems": 0,
+    "fold_states": 0,
+}
+_COLUMN = {**BY_RECORD, "branches": "thread_id", "threads": "id"}
+
+TABLES = tuple(_BITS)
+"""All of them; `responses` below 0, of bytes that are gone, apart."""
+
+
+def found_in(table: str, transcript: int) -> tuple[str, tuple[int, int]]:
+    """The condition by which a transcript's rows of a table are found, and its parameters."""
+    low, high = bounds(transcript, _BITS[table])
+    return f"{_COLUMN.get(table, 'transcript_id')} between ? and ?", (low, high)
+
+
+def bounds(transcript: int, bits: int = RECORD_BITS) -> tuple[int, int]:
+    """The first and the last id that a transcript's rows may have."""
+    return transcript << bits, ((transcript + 1) << bits) - 1
+
+
+def delete_rows(store: sqlite3.Connection, transcript: int, tables: Iterable[str] = TABLES) -> None:
+    """Delete a transcript's rows of these tables."""
+    for table in tables:
+        condition, range_ = found_in(table, transcript)
+        store.execute(f"delete from {table} where {condition}", range_)
+
+
+def copy_rows(store: sqlite3.Connection, transcript: int) -> None:
+    """Copy a transcript's rows of all tables from the database attached as `old`."""
+    for table in TABLES:
+        condition, range_ = found_in(table, transcript)
+        copy_table(store, table, condition, range_)
+
+
+def copy_table(store: sqlite3.Connection, table: str, condition: str, values: Iterable[object] = ()) -> None:
+    """Copy the rows of a table that fit from the database attached as `old`."""
+    names = ", ".join(row[1] for row in store.execute(f"pragma table_info({table})"))
+    store.execute(f"insert into {table} ({names}) select {names} from old.{table} where {condition}", tuple(values))

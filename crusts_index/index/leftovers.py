@@ -1,0 +1,84 @@
+"""What runs that were killed left lying: half a store, half a copy, a file that was to take another's place.
+
+Only what is ours by its name, or by a note of ours that names it, and whose maker is gone.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from crusts_index.store.locks import held, is_held, rebuild_lock, store_lock
+from crusts_index.store.settings import Settings, backup_folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator
+
+_SUSPECT = (".new", ".tmp")
+_NOTE = "unfinished."
+# Of a rebuild, of the copy that it or an upgrade makes first, and the lock of a rebuild.
+_HALF_MADE = r"\.(?:rebuild(?:[-.].+)?|rebuilding|\d+\.(?:old|bak)\.new)"
+_OF_HOME = r"(?:config|context|statusline)\.json\.(\d+)\.(?:\d+\.)?(?:tmp|new)"
+
+
+def find(settings: Settings) -> list[str]:
+    """What lies there and is nobody's any more."""
+    if is_held(rebuild_lock(settings.db)):
+        return list(_unfinished(settings))
+    return [*_half_made(settings.db), *_unfinished(settings)]
+
+
+def clear(settings: Settings, *, is_rebuilding: bool = False) -> None:
+    """Delete it. Half-made stores only while nobody else rebuilds, upgrades or writes: else the next run does."""
+    for path in _unfinished(settings):
+        with suppress(OSError):
+            os.unlink(path)
+    if not any(_half_made(settings.db)):
+        return
+    with held(rebuild_lock(settings.db)) as is_mine:
+        if is_mine or is_rebuilding:
+            with held(store_lock(settings.db)) as is_alone:
+                for path in _half_made(settings.db):
+                    if (is_alone or not path.endswith(".bak.new")) and not path.endswith(".rebuilding"):
+                        with suppress(OSError):
+                            os.unlink(path)
+
+
+def _half_made(db: str) -> Iterator[str]:
+    folder, name = os.path.split(os.path.abspath(db))
+    for entry in _suspects(folder):
+        if entry.startswith(name) and _fits(_HALF_MADE, entry[len(name) :]):
+            yield os.path.join(folder, entry)
+
+
+def _unfinished(settings: Settings) -> Iterator[str]:
+    copies = backup_folder(settings)
+    suspects = _suspects(settings.home)
+    if not suspects and not any(name.startswith(_NOTE) for name in _entries(copies)):
+        return
+    from crusts_index.claude.files import is_abandoned, unfinished_files  # dear to import, and mostly nothing is left
+
+    for entry in suspects:
+        found = _fits(_OF_HOME, entry)
+        if found and is_abandoned(os.path.join(settings.home, entry), int(found[1])):
+            yield os.path.join(settings.home, entry)
+    yield from unfinished_files(copies)
+
+
+def _suspects(folder: str) -> list[str]:
+    return sorted(name for name in _entries(folder) if name.endswith(_SUSPECT) or ".rebuild" in name)
+
+
+def _entries(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def _fits(pattern: str, name: str) -> re.Match[str] | None:
+    import re  # only now, likewise
+
+    return re.fullmatch(pattern, name)
