@@ -42,4 +42,4 @@ select ifnull(t.last_version, 'unknown') as version, w.kind, w.estimate, w.growt
 from whole as w
 join transcripts as t on t.id = w.id >> 40
 where w.most >= 0.8 * w.estimate and w.estimate >= 200
-order by w.id;
+order by t.path, w.id;

@@ -15,7 +15,7 @@ with every as (
     first_value(case when in_view = 1 then session_id end) over same as view_session,
     first_value(case when in_view = 1 then id end) over same as view_id
   from every
-  window same as (partition by ifnull(uuid, id) order by in_view desc, is_owner desc, path)
+  window same as (partition by ifnull(uuid, id) order by in_view desc, is_owner desc, path, offset)
 )
 select session_id, project, timestamp, date(time_ms / 1000, 'unixepoch', 'localtime', 'weekday 0', '-6 days') as week,
        trigger, focus, before_tokens, after_tokens, view_session, view_id

@@ -20,8 +20,8 @@ points as (
   select
     c.*,
     p.place,
-    r.id as response_key,
     r.message + (select ifnull(sum(before.messages), 0) from parts before where before.place < p.place) as number,
+    row_number() over (order by p.place, r.id) as nth,
     row_number() over (order by p.place, r.id)
       - row_number() over (partition by c.model order by p.place, r.id) as run
   from parts p join responses r on r.thread_id = p.id << 20 join api_calls c on c.id = r.call_id
@@ -45,4 +45,4 @@ select
   strftime('%Y-%m-%dT%H:%M:%fZ', max(p.time_ms) / 1000.0, 'unixepoch') as last_seen
 from points p left join prices x on x.id = p.price_id
 group by p.model, p.run
-order by min(p.place), min(p.response_key);
+order by min(p.nth);

@@ -2,4 +2,4 @@
 select t.path, p.offset, p.length, p.reason
 from problems as p
 join transcripts as t on t.id = p.transcript_id
-order by t.path, p.offset;
+order by t.path, p.offset, p.reason;

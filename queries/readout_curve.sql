@@ -10,4 +10,4 @@ from transcripts t indexed by transcripts_by_session
 where t.kind = 'main' and t.in_view = 1 and t.superseded = 0 and h.kind = 'main' and r.id > 0
   and r.is_advisor = 0 and c.context_tokens > 0
   and (:since is null or t.last_ms >= :since) and (:since is null or r.last_ms >= :since)
-order by t.session_id, t.first_ms, r.id;
+order by t.session_id, t.first_ms is null, t.first_ms, t.path, r.id;

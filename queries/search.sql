@@ -57,7 +57,7 @@ placed as (
 ),
 shown as (
   select *, count(*) over () as in_all from placed where nth = 1
-  order by time_ms is null, time_ms desc, id desc
+  order by time_ms is null, time_ms desc, path, id desc
   limit ifnull(:limit, -1)
 )
 select
@@ -81,4 +81,4 @@ select
   h.gone,
   h.in_all
 from shown h
-order by h.time_ms is null, h.time_ms desc, h.id desc;
+order by h.time_ms is null, h.time_ms desc, h.path, h.id desc;

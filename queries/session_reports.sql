@@ -5,4 +5,4 @@ from context_reports as c
 left join transcripts as t on c.id > 0 and t.id = c.id >> 40
 join sessions as s on s.id = coalesce(t.session_id, c.session_id)
 where s.session_id = :session
-order by c.time_ms is null, c.time_ms, c.id;
+order by c.time_ms is null, c.time_ms, t.path, c.id;

@@ -20,4 +20,4 @@ left join api_calls as c on c.id = r.call_id
 left join prices as p on p.id = c.price_id
 where s.session_id = :session
 group by th.id
-order by t.first_ms is null, t.first_ms, th.id;
+order by t.first_ms is null, t.first_ms, t.path, th.id;

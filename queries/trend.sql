@@ -8,11 +8,10 @@
 -- message, or a boundary behind it (D10). boundary, post_tokens, discovered_tools: of the last boundary of that
 -- epoch. own_calls: 1 = it may end with a call of crusts itself. leaf: the record that a last-prompt record behind the end
 -- names (D10), else null. summaries: 1 = there is a summary. branches: rewinds.
-with recursive picked as materialized (
-  select s.session_id, coalesce(p.path, t.folder) as project, max(t.id) as transcript, count(*) as parts,
-         min(t.first_ms) as started_ms, max(t.last_ms) as last_ms,
-         max(ifnull(t.last_message_ms, t.last_ms)) as active_ms, t.version,
-         sum(h.messages) as messages, s.id as session_key
+with recursive grouped as materialized (
+  select s.session_id, count(*) as parts, min(t.first_ms) as started_ms, max(t.last_ms) as last_ms,
+         max(ifnull(t.last_message_ms, t.last_ms)) as active_ms,
+         sum(h.messages) as messages, s.id as session_key, p.path as project
   from transcripts as t
   join threads as h on h.id = t.id << 20
   join sessions as s on s.id = t.session_id
@@ -23,6 +22,15 @@ with recursive picked as materialized (
   having messages > 0
   order by active_ms desc, s.session_id
   limit ifnull(:limit, -1)
+),
+picked as materialized (
+  select g.session_id, coalesce(g.project, t.folder) as project, t.id as transcript, g.parts, g.started_ms, g.last_ms,
+         g.active_ms, t.version, g.messages, g.session_key
+  from grouped as g
+  join transcripts as t on t.id = (
+    select l.id from transcripts as l
+    where l.session_id = g.session_key and l.kind = 'main' and l.in_view = 1
+    order by l.first_ms is null desc, l.first_ms desc, l.path desc limit 1)
 ),
 owned as materialized (
   select c.transcript_id, count(*) as compactions

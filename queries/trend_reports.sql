@@ -5,4 +5,4 @@ left join transcripts as t on c.id > 0 and t.id = c.id >> 40
 join sessions as s on s.id = coalesce(t.session_id, c.session_id)
 left join records as r on c.id > 0 and r.id = c.id
 where c.id < 0 or (r.message is not null and r.thread_id = r.transcript_id << 20)
-order by c.time_ms is null, c.time_ms, c.id;
+order by c.time_ms is null, c.time_ms, t.path, c.id;

@@ -43,8 +43,8 @@ PRIVATE = {
 PAST = frozenset(["gone", "superseded", "retained"])
 """Columns that say what happened to the files since; a clean run cannot know it (D4)."""
 
-_KEYS_AND_PRICES = re.compile("_key$|usd|price")
-_KEYS_PRICES_AND_PAST = re.compile("_key$|usd|price|gone|superseded|retained")
+_PRICES = re.compile("usd|price")
+_PAST = re.compile("gone|superseded|retained")
 _RECORDS = frozenset(
     [
         "record_id",
@@ -116,10 +116,21 @@ def one(db: Path, sql: str, *values: Any) -> Any:
     return rows[0][0] if len(rows[0]) == 1 else rows[0]
 
 
-def picture(db: Path, base: Path | str = "", *, past: bool = True, views: bool = True) -> Picture:
+def set_prices(db: Path, models: Iterable[str]) -> None:
+    """A list price for each model, so that what things cost can be compared too."""
+    with closing(sqlite3.connect(db)) as store, store:
+        store.executemany(
+            "insert into prices (model, input_usd, cache_read_usd, cache_write_5m_usd, cache_write_1h_usd, output_usd,"
+            " source) values (?, ?, 0.5, 6.25, 10, 25, 'test')",
+            [(model, 4 + place) for place, model in enumerate(models)],
+        )
+
+
+def picture(db: Path, base: Path | str = "", *, past: bool = True, views: bool = True, prices: bool = False) -> Picture:
     """All that the store says, table by table and view by view, as sorted rows of `column=value`.
 
-    Paths are told from `base`. Without `past` what a clean run cannot know is left out.
+    Paths are told from `base`. Without `past` what a clean run cannot know is left out, without `prices` what comes of
+    them.
     """
     with closing(sqlite3.connect(db)) as store:
         names = _Names(store, os.path.realpath(base) if base else "")
@@ -127,7 +138,8 @@ def picture(db: Path, base: Path | str = "", *, past: bool = True, views: bool =
         shown = {name: _rows(store, name, names, past) for name in tables if _is_fact(name)}
         if views:
             found = [row[0] for row in store.execute("select name from sqlite_master where type = 'view'")]
-            shown |= {f"view {name}": _plain_rows(store, name, names, past) for name in found}
+            left_out = [pattern for pattern, is_kept in ((_PRICES, prices), (_PAST, past)) if not is_kept]
+            shown |= {f"view {name}": _view_rows(store, name, names, left_out) for name in found}
         return shown
 
 
@@ -240,6 +252,16 @@ class _Names:
         }
         return by_name.get(column, self.record if column in _RECORDS else self.path)
 
+    def key(self, column: str) -> Callable[[Any], Any]:
+        """How the values of a view's column are named."""
+        named: dict[str, Callable[[Any], Any]] = {
+            "session_key": self.sessions.get,
+            "transcript_key": self.transcripts.get,
+            "thread_key": self.thread,
+            "call_key": self.call,
+        }
+        return named.get(column, self.record if column.endswith("_key") else self.path)
+
 
 def _same(value: Any) -> Any:
     return value
@@ -261,13 +283,23 @@ def _rows(store: sqlite3.Connection, table: str, names: _Names, past: bool) -> l
     )
 
 
-def _plain_rows(store: sqlite3.Connection, view: str, names: _Names, past: bool) -> list[tuple[Any, ...]]:
-    """A view's rows, apart from surrogate keys, which they call so, and from what prices make of the facts."""
+def _view_rows(
+    store: sqlite3.Connection, view: str, names: _Names, left_out: list[re.Pattern[str]]
+) -> list[tuple[Any, ...]]:
+    """A view's rows, their surrogate keys by what they name."""
     cursor = store.execute(f'select * from "{view}"')
     columns = [column[0] for column in cursor.description]
-    left_out = _KEYS_AND_PRICES if past else _KEYS_PRICES_AND_PAST
-    shown = [(place, column) for place, column in enumerate(columns) if not left_out.search(column)]
-    return _sorted(tuple(f"{column}={names.path(row[place])!r}" for place, column in shown) for row in cursor)
+    shown = [
+        (place, column, names.key(column))
+        for place, column in enumerate(columns)
+        if not any(pattern.search(column) for pattern in left_out)
+    ]
+    return _sorted(tuple(f"{column}={_plain(name(row[place]))!r}" for place, column, name in shown) for row in cursor)
+
+
+def _plain(value: Any) -> Any:
+    """Sums of parts of a cent come in any order."""
+    return float(f"{value:.9g}") if isinstance(value, float) else value
 
 
 def _sorted(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.builders import ClaudeFolder, Transcript
+from tests.builders import OMIT, ClaudeFolder, Transcript, usage
 from tests.picture import assert_same, assert_sound, index, index_named, new_store, picture, scratch, small_stretches
 from tests.profiles import examples
 from tests.strategies import Step, folders, histories, write_folder, write_step
@@ -128,6 +128,90 @@ def test_a_line_cut_at_any_byte(tmp_path: Path) -> None:
             file.write(data[cut:])
         index(db, folder.config)
         assert_same(picture(db), wanted)
+
+
+def assert_same_in_pieces(folder: ClaudeFolder, t: Transcript) -> None:
+    """A run after each line, and stretches of one line each, give what one run over the whole gives."""
+    path = t.write()
+    clean = new_store(folder.home, "clean.db")
+    index(clean, folder.config)
+    wanted = picture(clean)
+    db = new_store(folder.home)
+    with small_stretches(1):
+        index(db, folder.config)
+    assert_same(wanted, picture(db))
+    db = new_store(folder.home)
+    path.write_bytes(b"")
+    for line in t.lines():
+        with path.open("ab") as file:
+            file.write(line)
+        index(db, folder.config)
+    assert_same(wanted, picture(db))
+
+
+def test_a_text_that_is_no_uuid_names_the_last_record_that_bears_it(folder: ClaudeFolder) -> None:
+    """Records that share such a text take the branch and epoch of the nearest before them, in pieces too."""
+    t = folder.main()
+    odd = "[trimmed]"
+    first = t.prompt("one", uuid=odd)
+    t.boundary(uuid=odd)
+    t.attachment("file", content="x", envelope={"uuid": odd, "parentUuid": first})
+    root = t.prompt("two", parentUuid=None)
+    t.prompt("three", parentUuid=root)
+    t.prompt("four", parentUuid=root, uuid=odd)
+    t.prompt("five", parentUuid=odd)
+    assert_same_in_pieces(folder, t)
+
+
+def test_a_uuid_that_stands_twice_names_the_first_record_that_bears_it(folder: ClaudeFolder) -> None:
+    """The later one is kept and flagged; what names it as its parent follows the first, in pieces too."""
+    t = folder.main()
+    first = t.prompt("one")
+    second = t.response("two", context=1_000)
+    t.boundary()
+    t.prompt("three", parentUuid=first)
+    t.prompt("four", uuid=first, parentUuid=second)
+    t.response("five", context=2_000, parentUuid=first)
+    t.prompt("six", parentUuid=second)
+    t.prompt("seven", uuid=second, parentUuid=None)
+    t.prompt("eight", parentUuid=second)
+    assert_same_in_pieces(folder, t)
+
+
+def test_a_request_without_a_message_id_is_a_message_of_its_own(folder: ClaudeFolder) -> None:
+    """Also behind one of the same request that has an id, and where an id is spelt like a request."""
+    t = folder.main()
+    t.response("one", context=1_000, request="req_a", message="msg_a")
+    t.response("two", context=1_000, request="req_a", message=OMIT)
+    t.response("three", context=2_000, request="req_b", message="req_a")
+    t.response("four", context=2_000, request="req_a", message=OMIT)
+    assert_same_in_pieces(folder, t)
+
+
+def test_a_result_of_a_use_inside_a_progress_record_follows_what_stands_before_it(folder: ClaudeFolder) -> None:
+    """A progress record says where an agent was, not on which branch the main thread's result belongs."""
+    t = folder.main()
+    root = t.prompt("one")
+    said = Transcript(t.session, agent="a1", clock=t.clock)
+    said.response(said.tool_use("Read", {"file_path": "/a.py"}, "toolu_a"), usage=usage(9))
+    t.agent_progress("a1", said.lines())
+    t.prompt("two", parentUuid=root)
+    t.prompt("three", parentUuid=root)
+    t.tool_result("toolu_a", "x", parentUuid="7e551001-0000-4000-8000-000000000007")
+    assert_same_in_pieces(folder, t)
+
+
+def test_reads_are_told_in_the_order_of_their_uses(folder: ClaudeFolder) -> None:
+    """A result that stands before its use gives the row an earlier place, but is no earlier read."""
+    t = folder.main()
+    late, soon = (t.tool_use("Read", {"file_path": "/a.py"}) for _ in range(2))
+    t.tool_result(late["id"], "x")
+    t.response(soon, context=1_000)
+    t.response(late, context=2_000)
+    t.read("/a.py", context=3_000)
+    t.edit("/a.py", context=4_000)
+    t.read("/a.py", context=5_000)
+    assert_same_in_pieces(folder, t)
 
 
 def test_the_command_gives_what_one_clean_run_gives(tmp_path: Path) -> None:

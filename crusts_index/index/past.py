@@ -12,11 +12,15 @@ from crusts_index.transcript.rows import COLUMNS, RECORD_BITS, THREAD_BITS, Row,
 
 _RESPONSES = ", ".join(COLUMNS["responses"])
 _TOOL_USES = ", ".join(COLUMNS["tool_uses"])
+# In the order of the uses: a row whose result came first has the id of that.
 _TOUCHES = """
-select id, thread_id, path, name = 'Read', read_offset, read_limit from tool_uses
-where id between ? and ? and path is not null and name in ('Read', 'Edit', 'Write', 'MultiEdit', 'NotebookEdit')
-order by id
+select u.id, u.thread_id, u.path, u.name = 'Read', u.read_offset, u.read_limit from tool_uses u
+where u.id between ? and ? and u.path is not null and u.name in ('Read', 'Edit', 'Write', 'MultiEdit', 'NotebookEdit')
+order by u.use_record_id, case when u.id >= u.use_record_id then u.id else (
+  select b.id from blocks b where b.record_id = u.use_record_id and b.tool_use_id = u.id and b.kind = 'tool_use') end
 """
+_FIRST_PLACE = "select thread_id, branch, epoch from records where transcript_id = ? and uuid = ? order by id limit 1"
+_LAST_PLACE = _FIRST_PLACE.replace("order by id", "order by id desc")
 _NUMBER = (1 << THREAD_BITS) - 1
 
 
@@ -37,11 +41,7 @@ class StoredPast:
         return str(row[0]) if row else "[]"
 
     def place(self, uuid: Uuid) -> Place | None:
-        return self._place(
-            "select thread_id, branch, epoch from records where transcript_id = ? and uuid = ? order by id limit 1",
-            self._id,
-            uuid,
-        )
+        return self._place(_LAST_PLACE if isinstance(uuid, str) else _FIRST_PLACE, self._id, uuid)
 
     def place_at(self, record_id: int) -> Place | None:
         return self._place("select thread_id, branch, epoch from records where id = ?", record_id)
@@ -57,9 +57,9 @@ class StoredPast:
         return row is not None
 
     def responses(self, request_id: str | None, message_id: str | None) -> list[Row]:
-        column = "message_id" if message_id else "request_id"
+        which = "message_id = ?" if message_id else "message_id is null and request_id = ?"
         return self._connection.execute(
-            f"select {_RESPONSES} from responses where {column} = ? and id between ? and ? order by id",
+            f"select {_RESPONSES} from responses where {which} and id between ? and ? order by id",
             (message_id or request_id, *self._range),
         ).fetchall()
 

@@ -22,7 +22,10 @@ class Past(Protocol):
     """Facts of a transcript before the offset at which reading goes on."""
 
     def place(self, uuid: Uuid) -> Place | None:
-        """Where the first record of that uuid stands, or None if there is none."""
+        """Where the record of that uuid stands, or None if there is none.
+
+        Of several the first, which alone counts; the last of those that bear one text that is no uuid.
+        """
 
     def place_at(self, record_id: int) -> Place | None:
         """Where the record of that id stands."""
@@ -31,7 +34,7 @@ class Past(Protocol):
         """Whether a prompt or boundary of that thread already has that parent."""
 
     def responses(self, request_id: str | None, message_id: str | None) -> list[Row]:
-        """Rows (columns of `responses`) that bear the request id or message id."""
+        """Rows (columns of `responses`) that bear the message id; without one, the request id and no message id."""
 
     def tool_uses(self, tool_use_id: str) -> list[Row]:
         """Rows (columns of `tool_uses`) of that tool use id."""

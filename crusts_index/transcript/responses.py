@@ -67,7 +67,7 @@ class Responses:
         self._transcript_id, self._state = transcript_id, state
         self._past: Past = past or NoPast()
         self._is_fresh = past is None
-        self._by_message: dict[tuple[int, str], list[Response]] = {}
+        self._by_message: dict[tuple[int, str, bool], list[Response]] = {}
         self._written: set[int] = set()
         self.touched: dict[int, Touched] = {}
         """Responses with lines in the stretch in hand, by id."""
@@ -163,9 +163,10 @@ class Responses:
         name = message_id or request_id
         if name is None:
             return []
-        known = self._by_message.get((thread, name))
+        key = (thread, name, message_id is None)
+        known = self._by_message.get(key)
         if known is None:
-            known = self._by_message[(thread, name)] = []
+            known = self._by_message[key] = []
             if not self._is_fresh:
                 tid = thread_id(self._transcript_id, thread)
                 rows = self._past.responses(None if message_id else request_id, message_id)

@@ -124,7 +124,7 @@ class ToolUses:
     def place_of(self, use: ToolUse) -> Place | None:
         """Where the use stands; its result takes the same branch (D10)."""
         found = self._places.get(use.id)
-        if found is None and use.use_record_id is not None and not self._is_fresh:
+        if found is None and use.use_record_id is not None and not use.is_nested and not self._is_fresh:
             found = self._past.place_at(use.use_record_id)
         return found
 

@@ -12,16 +12,16 @@
 create view context_curve as
 select
   session_id,
-  row_number() over (partition by session_id order by starts_ms, response_key) as turn,
+  row_number() over log_order as turn,
   message,
   branch,
   epoch,
   timestamp,
   model,
   context_tokens,
-  context_tokens - lag(context_tokens) over (partition by session_id order by starts_ms, response_key)
-    as growth_tokens,
+  context_tokens - lag(context_tokens) over log_order as growth_tokens,
   output_tokens,
   time_ms
 from session_calls
-where thread_kind = 'main' and is_advisor = 0 and context_tokens > 0;
+where thread_kind = 'main' and is_advisor = 0 and context_tokens > 0
+window log_order as (partition by session_id order by starts_ms is null, starts_ms, path, response_key);

@@ -10,7 +10,9 @@
 --   cost_usd              as in calls; paid once, even if the call stands in several sessions
 --   is_advisor            1 = in no curve
 --   is_copied             1 = copied from another session
---   session_key, transcript_key, thread_key, response_key, call_key, starts_ms   for joins and order
+--   path                  its transcript
+--   session_key, transcript_key, thread_key, response_key, call_key, starts_ms   for joins and order; keys differ from
+--                         store to store, so order by starts_ms, path, response_key
 create view session_calls as
 select
   s.session_id,
@@ -33,6 +35,7 @@ select
   r.is_advisor,
   r.is_copied,
   r.last_ms as time_ms,
+  t.path,
   t.session_id as session_key,
   t.id as transcript_key,
   h.id as thread_key,

@@ -21,19 +21,20 @@ select
   s.session_id,
   substr(replace(replace(coalesce(
     (select m.value from transcripts t join meta_records m on m.transcript_id = t.id and m.key = 'custom-title'
-      where t.session_id = s.id and t.kind = 'main' order by t.in_view desc, t.last_ms desc limit 1),
+      where t.session_id = s.id and t.kind = 'main' order by t.in_view desc, t.last_ms desc, t.path limit 1),
     (select m.value from transcripts t join meta_records m on m.transcript_id = t.id and m.key = 'ai-title'
-      where t.session_id = s.id and t.kind = 'main' order by t.in_view desc, t.last_ms desc limit 1),
+      where t.session_id = s.id and t.kind = 'main' order by t.in_view desc, t.last_ms desc, t.path limit 1),
     (select m.value from transcripts t join meta_records m on m.transcript_id = t.id and m.key = 'last-prompt'
-      where t.session_id = s.id and t.kind = 'main' order by t.in_view desc, t.last_ms desc limit 1),
+      where t.session_id = s.id and t.kind = 'main' order by t.in_view desc, t.last_ms desc, t.path limit 1),
     (select m.value from transcripts t join meta_records m on m.transcript_id = t.id and m.key = 'summary'
-      where t.session_id = s.id and t.kind = 'main' order by t.in_view desc, t.last_ms desc limit 1),
+      where t.session_id = s.id and t.kind = 'main' order by t.in_view desc, t.last_ms desc, t.path limit 1),
     (select substr(x.text, 1, 200)
       from transcripts t
         join records r on r.thread_id = t.id << 20 and r.is_prompt = 1
         join blocks b on b.record_id = r.id
         join texts x on x.block_id = b.id
-      where t.session_id = s.id and t.kind = 'main' order by t.in_view desc, r.id limit 1)
+      where t.session_id = s.id and t.kind = 'main' 
+      order by t.in_view desc, r.time_ms is null, r.time_ms, t.path, b.id limit 1)
   ), char(10), ' '), char(13), ''), 1, 100) as title,
   p.path as project,
   strftime('%Y-%m-%dT%H:%M:%fZ', (
@@ -51,7 +52,7 @@ select
     from transcripts t join responses r on r.thread_id = t.id << 20 join api_calls c on c.id = r.call_id
     where t.session_id = s.id and t.kind = 'main' and t.in_view = 1 and t.superseded = 0
       and r.id > 0 and r.is_advisor = 0
-    order by t.first_ms desc, r.id desc limit 1) as model,
+    order by t.first_ms is null desc, t.first_ms desc, t.path desc, r.id desc limit 1) as model,
   (select max(nullif(c.context_tokens, 0))
     from transcripts t join responses r on r.thread_id = t.id << 20 join api_calls c on c.id = r.call_id
     where t.session_id = s.id and t.kind = 'main' and t.in_view = 1 and t.superseded = 0
@@ -69,7 +70,7 @@ select
     where t.session_id = s.id) as cost_usd,
   (select t.last_version from transcripts t
     where t.session_id = s.id and t.last_version is not null
-    order by t.kind = 'main' desc, t.in_view desc, t.last_ms desc limit 1) as version,
+    order by t.kind = 'main' desc, t.in_view desc, t.last_ms desc, t.path limit 1) as version,
   (select sum(max(t.size, 0)) from transcripts t where t.session_id = s.id) as size_bytes,
   (select min(t.gone) from transcripts t where t.session_id = s.id) as gone,
   a.last_active_ms,

@@ -6,10 +6,11 @@ select
   h.id as thread_key,
   case when h.kind = 'main' then 'main' else coalesce(
     case when h.kind = 'subagent' then t.agent_type end,
-    (select u.agent_type from tool_uses u
+    (select u.agent_type from tool_uses u join transcripts o on o.id = u.transcript_id
       where u.tool_use_id = coalesce(h.parent_tool_use_id, t.parent_tool_use_id) and u.agent_type is not null
-      limit 1),
-    (select u.agent_type from tool_uses u
-      where u.agent_id = coalesce(h.agent_id, t.agent_id) and u.agent_type is not null limit 1)
+      order by u.owns desc, u.use_ms is null, u.use_ms, o.path, u.id limit 1),
+    (select u.agent_type from tool_uses u join transcripts o on o.id = u.transcript_id
+      where u.agent_id = coalesce(h.agent_id, t.agent_id) and u.agent_type is not null
+      order by u.owns desc, u.use_ms is null, u.use_ms, o.path, u.id limit 1)
   ) end as agent
 from threads h join transcripts t on t.id = h.transcript_id;
