@@ -10,5 +10,5 @@ from blocks as b
 join records as r on r.id = b.record_id
 where (b.id between :transcript << 40 and :before - 1
        or b.id between :since and ((:transcript + 1) << 40) - 1)
-  and r.thread_id = :transcript << 20 and r.message is not null
+  and r.thread_id = :transcript << 20 and r.message is not null and r.subtype is not 'prompt_snapshot'
 order by b.id;

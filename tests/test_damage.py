@@ -115,6 +115,7 @@ NAMES = (
     *("toolUseResult", "matches", "compactMetadata", "preTokens", "preservedMessages", "preservedSegment", "uuids"),
     *("microcompactMetadata", "compactedToolIds", "replacements", "retractedMessageUuids", "supersedesUuids"),
     *("file_path", "offset", "limit", "command", "skills", "tool_name", "messageUuid", "is_error", "effort"),
+    *("session_id", "parent_uuid", "is_meta", "compact_metadata", "forked_from", "requestSessionId", "isDisplayOnly"),
 )
 TYPES = (
     *("user", "assistant", "system", "attachment", "progress", "last-prompt", "custom-title", "cost-state", "summary"),

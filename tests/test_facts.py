@@ -200,7 +200,7 @@ def test_a_prompt_snapshot_is_the_fixed_context_itself(folder: ClaudeFolder) -> 
     t.attachment("prompt_snapshot", systemPrompt=["be kind " * 500], tools=[])
     turn(t, "one", 20_000)
     found = analysed(folder, t)
-    assert [2, 3] == found.in_window()
+    assert [1, 2] == found.in_window()
     assert 20_000 - 1 == found.window.fixed_context.tokens
 
 

@@ -92,10 +92,12 @@ def test_size_below_what_is_in_it_is_distrusted() -> None:
 
 
 def test_no_usage_yet() -> None:
-    """Before the first call, and after a compaction, there is no usage: unknown, not 0."""
+    """Before the first call, and after a compaction, there is no usage, or only zeros: unknown, not 0."""
     assert window(context_window_size=200_000, current_usage=None).context_tokens is None
     assert window(context_window_size=200_000, current_usage={}).context_tokens is None
-    assert window(current_usage={"input_tokens": 0}).context_tokens == 0
+    zeros = window(current_usage={"input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 0})
+    assert (zeros.context_tokens, zeros.output_tokens) == (None, None)
+    assert window(current_usage=0).context_tokens is None
 
 
 BROKEN = [

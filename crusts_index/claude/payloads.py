@@ -100,11 +100,11 @@ class StatusPayload:
                 _count(usage.get(key))
                 for key in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
             ]
-            if any(part is not None for part in parts):
-                self.context_tokens = sum(part or 0 for part in parts)
-            self.output_tokens = _count(usage.get("output_tokens"))
+            # All zero is what it sends after a compaction: no call has been made since, and no window is empty.
+            self.context_tokens = sum(part or 0 for part in parts) or None
+            self.output_tokens = _count(usage.get("output_tokens")) if self.context_tokens else None
         elif usage is not None:
-            self.context_tokens = _count(usage)
+            self.context_tokens = _count(usage) or None
         # Some versions sent 200,000 for a window that held far more (D10).
         self.size_distrusted = bool(self.window_size and (self.context_tokens or 0) > self.window_size)
         if self.size_distrusted:

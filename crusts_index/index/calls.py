@@ -166,19 +166,22 @@ def _write_shared(store: sqlite3.Connection, ids: set[int]) -> set[int]:
 def _spread_blocks(store: sqlite3.Connection, response: int) -> None:
     """Share the call's output over the blocks that the response has in its transcript (D9)."""
     row = store.execute(
-        "select c.output_tokens, c.thinking_tokens, r.last_record_id"
+        "select c.output_tokens, c.thinking_tokens, r.last_record_id, exists ("
+        "   select 1 from records q where q.id between r.id and r.last_record_id and q.response_id = r.id"
+        "   and q.origin = 'aborted')"
         " from responses r join api_calls c on c.id = r.call_id where r.id = ?",
         (response,),
     ).fetchone()
     if row is None:
         return
-    output, thinking, last = row
+    output, thinking, last, is_aborted = row
     parts = store.execute(
         "select b.id, b.estimate, b.kind = 'thinking', b.chars = 0 from records r join blocks b on b.record_id = r.id"
         " where r.id between ? and ? and r.response_id = ? order by b.id",
         (response, last, response),
     ).fetchall()
-    shares = spread(output, thinking, [(estimate, bool(thinks), bool(empty)) for _, estimate, thinks, empty in parts])
+    facts = [(estimate, bool(thinks), bool(empty)) for _, estimate, thinks, empty in parts]
+    shares = [(fact[0], False) for fact in facts] if is_aborted else spread(output, thinking, facts)
     store.executemany(
         "update blocks set tokens = ?, is_exact = ? where id = ?",
         [(tokens, int(exact), part[0]) for (tokens, exact), part in zip(shares, parts, strict=True)],

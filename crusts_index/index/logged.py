@@ -55,8 +55,8 @@ def is_prompt(record: Json, texts: list[str]) -> bool:
 
 def is_rendered(record: Json, body: Json) -> bool:
     """Whether an attachment puts text into the context (D7), as transcript.attachments has it."""
-    if _holds_text(record.get("rendered")):
-        return True
+    if record.get("rendered") is not None:
+        return _holds_text(record["rendered"])
     kind = body["type"]
     if kind.startswith("hook_") or kind == "async_hook_response":
         return _holds_text(body.get("content")) or _holds_text(body.get("blockingError"))
@@ -64,7 +64,7 @@ def is_rendered(record: Json, body: Json) -> bool:
         "queued_command": ("prompt",),
         "file": ("content",),
         "nested_memory": ("content",),
-        "prompt_snapshot": ("systemPrompt", "tools"),
+        "prompt_snapshot": (),
         "invoked_skills": ("skills",),
         "task_reminder": ("content",),
         "todo_reminder": ("content",),

@@ -10,6 +10,7 @@ from crusts_index.index.plan import Job
 from crusts_index.index.privacy import withhold_from
 from crusts_index.store.open import transaction
 from crusts_index.store.promises import note_text
+from crusts_index.transcript.spelling import camel
 
 _LARGEST = 1 << 20
 _COLUMNS = {
@@ -53,7 +54,7 @@ def _read(path: str | None) -> dict[str, Any]:
             value = json.loads(file.read(_LARGEST).decode("utf-8", "replace").lstrip("\ufeff"))
     except (OSError, ValueError, RecursionError):
         return {}
-    return value if isinstance(value, dict) else {}
+    return camel(value) if isinstance(value, dict) else {}
 
 
 def _text(said: dict[str, Any], key: str) -> str | None:

@@ -19,6 +19,7 @@ from crusts_index.index.logged import (
 from crusts_index.index.unwritten import Call, Place, Use
 from crusts_index.jsontext import loads
 from crusts_index.transcript.categories import EDIT_TOOLS
+from crusts_index.transcript.spelling import camel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class Tail:
             except (ValueError, RecursionError):
                 continue
             if isinstance(record, dict):
-                self._take(self._base | offset, record)
+                self._take(self._base | offset, camel(record))
 
     @property
     def calls(self) -> list[Row]:
@@ -159,6 +160,7 @@ class Tail:
             call.thinking = count_of(details.get("thinking_tokens")) if isinstance(details, dict) else None
         call.stop_reason = text_of(message.get("stop_reason")) or call.stop_reason
         call.effort = text_of(record.get("effort")) or call.effort
+        call.is_aborted = call.is_aborted or record.get("isAbortedMidStream") is True
         for place, block in enumerate(list_of(message.get("content"))):
             self._said(call, here.record_id + place, block)
 
@@ -251,7 +253,7 @@ class Tail:
 
     def _system(self, here: Place, record: Json, time_ms: int | None, parent: Key | None, key: Key | None) -> None:
         subtype = record.get("subtype")
-        if subtype == "local_command" and text_of(record.get("content")):
+        if subtype == "local_command" and record.get("isDisplayOnly") is not True and text_of(record.get("content")):
             self.messages += 1
             here.message = self.messages
         if subtype == "microcompact_boundary":
@@ -262,7 +264,7 @@ class Tail:
         self.epochs += 1
         here.epoch = self.epochs
         said = record.get("compactMetadata")
-        said = said if isinstance(said, dict) else {}
+        said = camel(said) if isinstance(said, dict) else {}
         counts = (said.get(name) for name in ("preTokens", "postTokens", "cumulativeDroppedTokens", "durationMs"))
         self.boundaries.append(
             (
@@ -273,7 +275,8 @@ class Tail:
 
     def _attachment(self, here: Place, record: Json, time_ms: int | None, parent: Key | None, key: Key | None) -> None:
         body = record.get("attachment")
-        if not isinstance(body, dict) or not isinstance(body.get("type"), str) or not is_rendered(record, body):
+        body = camel(body) if isinstance(body, dict) else {}
+        if not isinstance(body.get("type"), str) or not is_rendered(record, body):
             return
         by_person = body["type"] == "queued_command" and is_queued_prompt(body)
         if by_person:

@@ -47,6 +47,7 @@ class Call:
         self.thinking: int | None = None
         self.stop_reason: str | None = None
         self.effort: str | None = None
+        self.is_aborted = False
         self.parts: list[tuple[str, Any]] = []  # its blocks: kind, and text or tool use
         self.stored: list[tuple[int, bool, bool]] = []  # those that the store has: estimate, is thinking, is empty
 
@@ -74,12 +75,15 @@ class Call:
             return output, True
         most = sum(_size(part) for _, part in self.parts) / 3 + len(self.parts) + (self.thinking or 0)
         most += sum(estimate for estimate, _, _ in self.stored)
-        if output and output * 2 > most:
+        if output and output * 2 > most and not self.is_aborted:
             return output, True
         # Only now: `re`, which this needs, is dear to import.
         from crusts_index.transcript.tokens import spread
 
-        shares = spread(output, self.thinking, self.stored + [_measure(kind, part) for kind, part in self.parts])
+        facts = self.stored + [_measure(kind, part) for kind, part in self.parts]
+        if self.is_aborted:
+            return sum(estimate for estimate, _, _ in facts), False
+        shares = spread(output, self.thinking, facts)
         return sum(tokens for tokens, _ in shares), all(is_exact for _, is_exact in shares)
 
 

@@ -55,7 +55,7 @@ def buckets_of(facts: Facts, window: Window) -> Buckets:
 def lifetime_of(facts: Facts, window: Window) -> Buckets:
     """All that the session brought into its windows; reconciled only where that is the window."""
     contents = contents_of(facts, window.fixed_context, window.framing, current=False)
-    never_left = all(block.in_window or block.subtype == "prompt_snapshot" for block in facts.blocks)
+    never_left = all(block.in_window for block in facts.blocks)
     return reconciled(contents, window.size, may_scale=never_left and not facts.all_compactions)
 
 

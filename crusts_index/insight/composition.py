@@ -77,8 +77,6 @@ class _Changes:
             record: epoch for epoch, one in starts.items() if epoch in self._spans for record in one.preserved_records
         }
         for block in facts.blocks:
-            if block.subtype == "prompt_snapshot":
-                continue
             if block.on_path and block.epoch in blocks:
                 blocks[block.epoch].append(block)
             epoch = kept.get(block.record_id)

@@ -50,7 +50,7 @@ def contents_of(facts: Facts, fixed: FixedContext, framing: Framing, *, current:
     accuracy = dict.fromkeys(CATEGORIES, EXACT)
     largest: dict[int, Block] = {}
     for block in facts.blocks:
-        if block.in_window or (not current and block.subtype != "prompt_snapshot"):
+        if block.in_window or not current:
             tokens[block.category] += block.tokens
             if not block.is_exact:
                 accuracy[block.category] = ESTIMATED

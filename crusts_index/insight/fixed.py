@@ -108,7 +108,7 @@ def _blocks_before(facts: Facts, first: Call) -> list[Block]:
         if block.call_ordinal >= first.ordinal:
             break
         same = block.on_path if first.on_path else block.branch == first.branch
-        if same and block.call_id is None and block.subtype != "prompt_snapshot":
+        if same and block.call_id is None:
             before.append(block)
     return before
 

@@ -239,7 +239,7 @@ class _Assembly:
                     inside = epoch == len(starts)
                 else:
                     inside = on_path and epoch == leaf_epoch
-                in_window = (inside or record_id in preserved) and record_id not in out and row[14] != "prompt_snapshot"
+                in_window = (inside or record_id in preserved) and record_id not in out
                 if in_window and row[4] == "tool_result":
                     in_window = use_row not in emptied and use_row not in answered
                     answered.add(use_row)

@@ -82,7 +82,6 @@ def window_before(facts: Facts, compaction: Compaction, order: Order) -> list[Bl
         if (block.epoch == epoch or block.record_id in kept)
         and block.record_id not in out
         and not (block.kind == "tool_result" and block.tool_use_row in emptied)
-        and block.subtype != "prompt_snapshot"
     ]
 
 

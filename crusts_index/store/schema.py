@@ -187,7 +187,8 @@ records = Table(
     _flag("is_duplicate", "1 = its uuid stood before in this transcript: kept, counted nowhere (D2)"),
     _text(
         "origin",
-        "why a user record is no human prompt: command, bash, notification, interruption, reminder …",
+        "why a user record is no human prompt: command, bash, notification, interruption, reminder …;"
+        " of a line of an answer that was cut off: aborted",
     ),
     Index("records_by_uuid", "transcript_id", "uuid"),
     Index("records_opening", "transcript_id", "parent_uuid", sqlite_where=text("opens = 1")),

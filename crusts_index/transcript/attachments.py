@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from crusts_index.transcript.shapes import Raw
+from crusts_index.transcript.spelling import camel
 from crusts_index.transcript.tokens import IMAGE_TOKENS, prose_tokens, text_tokens
 
 _decode = msgspec.json.decode
@@ -31,9 +32,7 @@ def read_attachment(raw: Raw, rendered: Raw) -> Attachment | None:
     if body is None or not isinstance(body.get("type"), str):
         return None
     kind: str = body["type"]
-    texts, images = _rendered_texts(rendered) if rendered else ([], 0)
-    if not texts:
-        texts, images = _texts(kind, body)
+    texts, images = _rendered_texts(rendered) or _texts(kind, body)
     return Attachment(
         kind,
         _name(body),
@@ -53,14 +52,17 @@ def _object(raw: Raw) -> dict[str, Any] | None:
         value = _decode(raw)
     except msgspec.MsgspecError:
         return None
-    return value if isinstance(value, dict) else None
+    return camel(value) if isinstance(value, dict) else None
 
 
-def _rendered_texts(raw: Raw) -> tuple[list[str], int]:
+def _rendered_texts(raw: Raw) -> tuple[list[str], int] | None:
+    """What it rendered to, be it nothing; None where that is not logged."""
     try:
-        value = _decode(raw)
+        value = _decode(raw) if raw else None
     except msgspec.MsgspecError:
-        return [], 0
+        return None
+    if value is None:
+        return None
     texts: list[str] = []
     images = 0
     for part in value if isinstance(value, list) else [value]:
@@ -81,7 +83,7 @@ def _texts(kind: str, body: dict[str, Any]) -> tuple[list[str], int]:
     if kind in ("file", "nested_memory"):
         return _flat(_file_content(body.get("content"))), 0
     if kind == "prompt_snapshot":
-        return [*_flat(body.get("systemPrompt")), *map(_json, _list(body.get("tools")))], 0
+        return [], 0  # the fixed context itself: every call carries it anyway (D11)
     if kind == "invoked_skills":
         return [text for skill in _list(body.get("skills")) for text in _flat(_get(skill, "content"))], 0
     if kind in ("task_reminder", "todo_reminder"):

@@ -65,6 +65,11 @@ def of_attachment(kind: str) -> str:
     return _ATTACHMENTS.get(kind, SYSTEM)
 
 
+def is_command(text: str) -> bool:
+    """Whether a text is a slash command as Claude Code logs it."""
+    return text.lstrip().startswith(("<command-name>", "<command-message>"))
+
+
 def wrapper(text: str) -> tuple[str, str] | None:
     """`(origin, category)` of a text that Claude Code wrapped, or None for the person's own words."""
     head = text.lstrip()

@@ -67,6 +67,8 @@ class Fold:
     def add(self, offset: int, length: int, record: Record, line: bytes) -> None:
         """Take the next record; `line` holds its bytes."""
         kind, places = record.type, self._places
+        if record.session_id is None:
+            record.session_id = record.other_session_id
         time_ms = self._note(offset, length, record)
         key, parent, place, has_parent = places.enter(record)
         if place is None:
@@ -272,8 +274,8 @@ class Fold:
 def _spread(touched: Touched) -> None:
     """Share a response's output over its blocks, all of which the stretch holds (D9)."""
     response, parts = touched.response, touched.parts
-    if not response.has_usage or not parts:
-        return
+    if not response.has_usage or not parts or touched.is_aborted:
+        return  # blocks keep their estimates
     if len(parts) == 1:  # most are
         part = parts[0]
         told = (part[5], part[2] == "thinking", part[4] == 0)

@@ -13,10 +13,12 @@ from crusts_index.transcript.content import clip, measure_result, preview
 from crusts_index.transcript.decode import parse
 from crusts_index.transcript.past import Uuid
 from crusts_index.transcript.places import Places, uuid_key
+from crusts_index.transcript.repair import fit_raw
 from crusts_index.transcript.responses import Responses
 from crusts_index.transcript.rows import Row, thread_id
 from crusts_index.transcript.shapes import Progress, Raw, Record
 from crusts_index.transcript.speech import SYNTHETIC, Speech
+from crusts_index.transcript.spelling import camel
 from crusts_index.transcript.state import State
 from crusts_index.transcript.step import Step
 from crusts_index.transcript.times import milliseconds
@@ -92,7 +94,7 @@ class Notices:
             self._boundary(step)
         elif record.subtype == "microcompact_boundary":
             self._microcompact(step)
-        elif record.subtype == "local_command":
+        elif record.subtype == "local_command" and not record.is_display_only:
             text = _text(record.content)
             if text:
                 step.origin = "command"
@@ -112,7 +114,8 @@ class Notices:
         parts = _value(step.record.replacements)
         for place, part in enumerate(parts if isinstance(parts, list) else ()):
             if isinstance(part, dict):
-                tool = part.get("toolUseId") or part.get("tool_use_id") or part.get("toolUseID")
+                part = camel(part)
+                tool = part.get("toolUseId") or part.get("toolUseID")
                 uuid = part.get("uuid") or part.get("messageUuid")
                 self._remove(
                     step,
@@ -124,12 +127,13 @@ class Notices:
 
     def take_progress(self, step: Step) -> bool:
         """A progress record; a nested response counts with the lowest rank (D1, D2). False: a count out of range."""
+        data: Progress | None
         try:
             data = _decode_progress(step.record.data)
         except msgspec.MsgspecError:
-            return True
-        nested = data.message
-        if data.type != "agent_progress" or nested is None or nested.message is None:
+            data = fit_raw(step.record.data, Progress)
+        nested = data.message if data is not None else None
+        if data is None or data.type != "agent_progress" or nested is None or nested.message is None:
             return True
         step.subtype = data.type
         thread = self._places.agent_thread("progress", data.agent_id or "", step.record.parent_tool_use_id)
@@ -155,7 +159,7 @@ class Notices:
     def take_meta(self, step: Step) -> None:
         """A bookkeeping record of which the last one wins."""
         kind = step.record.type or ""
-        body = parse(step.line)
+        body = camel(parse(step.line))
         name = LAST_WINS[kind]
         value: Any = body.get(name) if name else {k: v for k, v in body.items() if k not in ("type", "sessionId")}
         if value is None:
@@ -185,11 +189,11 @@ class Notices:
                 uuid_key(forked.message_uuid) if forked and forked.message_uuid else step.key,
                 step.record.session_id,
                 trigger if isinstance(trigger, str) else None,
-                _count(body, "preTokens", "pre_tokens"),
-                _count(body, "postTokens", "post_tokens"),
-                _count(body, "cumulativeDroppedTokens", "cumulative_dropped_tokens"),
-                _count(body, "durationMs", "duration_ms"),
-                _count(body, "messagesSummarized", "messages_summarized"),
+                _count(body, "preTokens"),
+                _count(body, "postTokens"),
+                _count(body, "cumulativeDroppedTokens"),
+                _count(body, "durationMs"),
+                _count(body, "messagesSummarized"),
                 clip(focus) if isinstance(focus, str) and focus else None,
                 names(kept),
                 names(_strings(body.get("preCompactDiscoveredTools"))),
@@ -198,7 +202,7 @@ class Notices:
 
     def _microcompact(self, step: Step) -> None:
         body = _object(step.record.microcompact_metadata)
-        saved = _count(body, "tokensSaved", "tokens_saved")
+        saved = _count(body, "tokensSaved")
         tools, uuids = _strings(body.get("compactedToolIds")), _strings(body.get("clearedAttachmentUUIDs"))
         if not tools and not uuids:
             self._remove(step, 0, "microcompact", saved=saved)
@@ -233,18 +237,21 @@ def names(found: list[str]) -> str | None:
 def _preserved(body: dict[str, Any]) -> list[str]:
     """Uuids that a boundary names as preserved; of a segment its ends, behind the word `segment`."""
     kept = body.get("preservedMessages")
-    if isinstance(kept, dict) and (found := _strings(kept.get("allUuids")) or _strings(kept.get("uuids"))):
-        return found
+    if isinstance(kept, dict):
+        kept = camel(kept)
+        if found := _strings(kept.get("allUuids")) or _strings(kept.get("uuids")):
+            return found
     segment = body.get("preservedSegment")
     if isinstance(segment, dict):
+        segment = camel(segment)
         ends = [segment.get("headUuid"), segment.get("tailUuid")]
         if all(isinstance(end, str) for end in ends):
             return ["segment", *map(str, ends)]
     return []
 
 
-def _count(body: dict[str, Any], *keys: str) -> int | None:
-    value = next((body[key] for key in keys if key in body), None)
+def _count(body: dict[str, Any], key: str) -> int | None:
+    value = body.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**53:
         return None
     return int(value)
@@ -265,7 +272,7 @@ def _value(raw: Raw) -> Any:
 
 def _object(raw: Raw) -> dict[str, Any]:
     value = _value(raw)
-    return value if isinstance(value, dict) else {}
+    return camel(value) if isinstance(value, dict) else {}
 
 
 def _text(raw: Raw) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import types
 from functools import cache
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
 from crusts_index.transcript.shapes import Raw, Record, Shape
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
+S = TypeVar("S", bound=Shape)
 _FLOAT_LIMIT = 2.0**63
 _COUNTS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
@@ -47,6 +48,16 @@ def fit(value: dict[str, Any]) -> Record:
     record = _fit(value, Record)
     assert isinstance(record, Record)
     return record
+
+
+def fit_raw(raw: Raw, shape: type[S]) -> S | None:
+    """Raw JSON as a shape, field by field; None where it is no object."""
+    try:
+        value = msgspec.json.decode(raw)
+    except msgspec.MsgspecError:
+        return None
+    fitted = _fit(value, shape)
+    return fitted if isinstance(fitted, shape) else None
 
 
 def has_odd_count(value: dict[str, Any]) -> bool:
@@ -97,12 +108,18 @@ def _fit(value: Any, wanted: Any) -> Any:
 def _fit_shape(value: dict[str, Any], shape: type[Shape]) -> Shape:
     made = shape()
     for name, key, kind in _fields(shape):
-        if value.get(key) is not None:
-            setattr(made, name, _fit(value[key], kind))
+        part = value.get(key)
+        if part is None:
+            part = value.get(name)  # the same in snake_case
+        if part is not None:
+            setattr(made, name, _fit(part, kind))
     return made
 
 
 @cache
 def _fields(shape: type[Shape]) -> list[tuple[str, str, Any]]:
     hints = get_type_hints(shape)
-    return [(field.name, field.encode_name, hints[field.name]) for field in msgspec.structs.fields(shape)]
+    fields = msgspec.structs.fields(shape)
+    return [
+        (field.name, field.encode_name, hint) for field in fields if (hint := hints[field.name]) is not types.NoneType
+    ]

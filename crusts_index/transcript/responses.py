@@ -58,6 +58,8 @@ class Touched(msgspec.Struct):
     response: Response
     parts: list[Part]
     is_continued: bool
+    is_aborted: bool = False
+    """Whether a line says that it was cut off: its output is what was known at the start (D9)."""
 
 
 class Responses:
@@ -154,6 +156,7 @@ class Responses:
                     break
             if response.message is None:
                 thread.messages += 1
+                thread.follows_command = False
                 response.message = thread.messages
         known.append(response)
         return response

@@ -2,9 +2,14 @@
 
 Types are as loose as the fields were seen to be; a line that still does not fit goes through `repair`. Parts that are
 large or rarely needed stay raw bytes (`msgspec.Raw`) and are decoded by the one who wants them.
+
+Claude Code's own fields are camelCase. Some tools that write transcripts spell them in snake_case: a line with such a
+spelling does not fit either, and `repair` takes it.
 """
 
 from __future__ import annotations
+
+from typing import TypeVar
 
 import msgspec
 
@@ -15,6 +20,20 @@ ABSENT = Raw(b"")
 
 class Shape(msgspec.Struct, gc=False):
     """Base of all shapes: without garbage collector tracking, for they never form cycles."""
+
+
+S = TypeVar("S", bound=type[Shape])
+
+
+def refuse_snake_case(shape: S) -> S:
+    """The shape, but its fields in their other spelling may only be null. So lines as usual cost nothing more."""
+    names = zip(shape.__struct_fields__, shape.__struct_encode_fields__, strict=True)
+    others = [
+        (f"{name}_", None, msgspec.field(default=None, name=name))
+        for name, spelling in names
+        if name != spelling and name not in shape.__struct_encode_fields__
+    ]
+    return msgspec.defstruct(shape.__name__, others, bases=(shape,), gc=False)  # type: ignore[return-value]
 
 
 class CacheCreation(Shape):
@@ -111,6 +130,7 @@ class Message(Shape):
     stop_reason: str | None = None
 
 
+@refuse_snake_case
 class Forked(Shape, rename="camel"):
     """`forkedFrom`: where a copied record came from (D2)."""
 
@@ -124,6 +144,7 @@ class Origin(Shape):
     kind: str | None = None
 
 
+@refuse_snake_case
 class Record(Shape, rename="camel"):
     """One line of a transcript."""
 
@@ -134,6 +155,8 @@ class Record(Shape, rename="camel"):
     logical_parent_uuid: str | None = None
     leaf_uuid: str | None = None
     session_id: str | None = None
+    other_session_id: str | None = msgspec.field(default=None, name="session_id")
+    """The same in the other spelling, which newer versions write beside it: then it may name an earlier session."""
     timestamp: str | None = None
     cwd: str | None = None
     version: str | None = None
@@ -144,6 +167,8 @@ class Record(Shape, rename="camel"):
     is_meta: bool | None = None
     is_compact_summary: bool | None = None
     is_visible_in_transcript_only: bool | None = None
+    is_display_only: bool | None = None
+    is_aborted_mid_stream: bool | None = None
     request_id: str | None = None
     request_session_id: str | None = None
     model: str | None = None
@@ -165,6 +190,7 @@ class Record(Shape, rename="camel"):
     supersedes_uuids: list[str] | None = None
 
 
+@refuse_snake_case
 class Nested(Shape, rename="camel"):
     """A whole record inside an `agent_progress`."""
 
@@ -175,6 +201,7 @@ class Nested(Shape, rename="camel"):
     message: Message | None = None
 
 
+@refuse_snake_case
 class Progress(Shape, rename="camel"):
     """`data` of a progress record."""
 
@@ -200,6 +227,7 @@ class ToolInput(Shape):
     description: str | None = None
 
 
+@refuse_snake_case
 class ToolOutcome(Shape, rename="camel"):
     """The few fields of `toolUseResult` that are facts of their own."""
 

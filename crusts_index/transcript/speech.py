@@ -20,6 +20,8 @@ from crusts_index.transcript.tokens import IMAGE_TOKENS, text_tokens
 from crusts_index.transcript.tools import ToolUses
 
 SYNTHETIC = "<synthetic>"
+ABORTED = "aborted"
+"""Origin of a line of an answer that was cut off."""
 LONGEST_CONTEXT = 20_000
 """Characters of a `/context` output that are read."""
 
@@ -44,6 +46,8 @@ class Speech:
         response = touched.response
         step.response, step.message, step.ordinal = response.id, response.message, response.ordinal
         step.branch, step.epoch = response.branch, response.epoch
+        if step.record.is_aborted_mid_stream:
+            step.origin, touched.is_aborted = ABORTED, True
         content = message.content
         if isinstance(content, str):
             content = [content]
@@ -94,6 +98,7 @@ class Speech:
         """Give the record the next message number of its thread (D7)."""
         thread = self._state.threads[step.thread]
         thread.messages += 1
+        thread.follows_command = step.is_command
         step.message = thread.messages
 
     def keep(self, block_id: int, text: str) -> None:
@@ -154,7 +159,7 @@ class Speech:
                 first = found
         kind = record.origin.kind if record.origin else None
         if record.is_meta:
-            if record.source_tool_use_id:
+            if record.source_tool_use_id or (first is None and self._state.threads[step.thread].follows_command):
                 step.origin = "skill"
                 return categories.STATE
             step.origin = first[0] if first else "meta"
@@ -164,6 +169,7 @@ class Speech:
             return categories.STATE if kind == "task-notification" else categories.CONVERSATION
         if first is not None and not (has_own and first[0] in categories.BESIDE_A_PROMPT):
             step.origin = first[0]
+            step.is_command = any(map(categories.is_command, texts))
             return first[1]
         if has_own and not has_result:
             step.is_prompt = 1

@@ -17,6 +17,8 @@ class ThreadState(msgspec.Struct, array_like=True):
     epoch: int = 0
     is_chained: bool = False
     """Whether its records name parents: only then a prompt without one is a new beginning."""
+    follows_command: bool = False
+    """Whether its last message is a slash command of the user: what Claude Code adds next is its body (D8)."""
 
 
 class About(msgspec.Struct, array_like=True):

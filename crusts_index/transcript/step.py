@@ -33,4 +33,6 @@ class Step(msgspec.Struct, gc=False):
     is_prompt: int = 0
     is_summary: int = 0
     is_copied: int = 0
+    is_command: bool = False
+    """Whether it is a slash command, not what one printed."""
     origin: str | None = None

@@ -10,6 +10,7 @@ from crusts_index.transcript.categories import AGENT_TOOLS, EDIT_TOOLS, SHELL_TO
 from crusts_index.transcript.content import Result
 from crusts_index.transcript.digest import hash64
 from crusts_index.transcript.past import NoPast, Past, Place
+from crusts_index.transcript.repair import fit_raw
 from crusts_index.transcript.rows import Row, thread_id
 from crusts_index.transcript.shapes import Block, Raw, ToolInput, ToolOutcome
 from crusts_index.transcript.step import Step
@@ -204,7 +205,7 @@ def _outcome(raw: Raw) -> ToolOutcome:
     try:
         return _decode_outcome(raw)
     except msgspec.MsgspecError:
-        return ToolOutcome()
+        return fit_raw(raw, ToolOutcome) or ToolOutcome()
 
 
 def _input(raw: bytes) -> ToolInput:
