@@ -62,8 +62,8 @@ def loaded(db: Path) -> Facts:
 def told_and_counted(db: Path, most: int = 1_000) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     """By call: its content by the composition, and the window of a transcript that ends right before it.
 
-    Left out is where the two differ by rights: a compaction is inferred from what comes after it, and a cut after a
-    message leaves out a boundary or a removal that follows.
+    Left out is where the two differ by rights: a compaction is inferred from what comes after it, or only as long as no
+    boundary has come, and a cut after a message leaves out a boundary or a removal that follows.
     """
     with Asked(db) as asked:
         facts = asked.facts()
@@ -81,7 +81,10 @@ def told_and_counted(db: Path, most: int = 1_000) -> list[tuple[tuple[int, ...],
             told = tuple(tokens - fixed.get(name, 0) for name, tokens in zip(CATEGORIES, point.content, strict=True))
             counted = dict.fromkeys(CATEGORIES, 0)
             if last is not None:
-                counted = dict(contents_of(asked.facts(last), NOTHING, UNFRAMED, current=True).tokens)
+                cut = asked.facts(last)
+                if cut.inferred:
+                    continue
+                counted = dict(contents_of(cut, NOTHING, UNFRAMED, current=True).tokens)
             found.append((told, tuple(counted[name] for name in CATEGORIES)))
         return found
 

@@ -13,6 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
@@ -31,6 +32,11 @@ from tests.program import ROOT, Program, folder_for_all
 ADD_COLUMN = """
 with op.batch_alter_table('sessions', recreate='always') as batch:
     batch.add_column(sa.Column('added', sa.Text()))
+"""
+_MADE = "select sql from sqlite_master where sql is not null and type in ('table', 'index') order by rowid"
+_HEAD_OF_NEWEST = """\
+-- The newest revision, laid at once where there is no store yet; older stores go there by the scripts in versions/.
+-- Written by `pytest tests/test_upgrade.py --force-golden`, which holds it equal to what they make.
 """
 NEXT = f"{int(HEAD) + 1:04d}"
 
@@ -95,6 +101,25 @@ def test_migrations_make_what_the_schema_says(tmp_path: Path) -> None:
     assert tables_and_indexes(fresh) == tables_and_indexes(made)
     engine.dispose()
     declared.dispose()
+
+
+def test_a_new_store_is_what_the_scripts_make(request: pytest.FixtureRequest) -> None:
+    """The one file that lays a new store says what the scripts make, one after the other; --force-golden writes it."""
+    made = sqlite3.connect(":memory:", isolation_level=None)
+    engine = create_engine("sqlite://", creator=lambda: made, poolclass=StaticPool)
+    config = Config()
+    config.set_main_option("script_location", resource_path("migrations"))
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+    parts = [re.sub(r" *\n+ *(?=WITHOUT)|\s+$", " ", sql).rstrip() for (sql,) in made.execute(_MADE)]
+    text = f"{_HEAD_OF_NEWEST}{''.join(f'{part};{chr(10)}' for part in parts)}"
+    text += f"insert into alembic_version (version_num) values ('{HEAD}');\n"
+    engine.dispose()
+    file = ROOT / "migrations" / "newest.sql"
+    if request.config.getoption("--force-golden"):
+        file.write_text(text, encoding="utf-8")
+    assert text == file.read_text(encoding="utf-8")
 
 
 def test_one_head_and_the_file_names_tell_it() -> None:
@@ -173,11 +198,13 @@ def test_our_own_folder_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert (0o700, 0o755) == (mode(home), mode(other))
 
 
-def test_a_current_store_imports_nothing_slow(program: Program, tmp_path: Path) -> None:
-    """With nothing to do neither SQLAlchemy nor Alembic is imported; for a new store they are."""
+def test_only_an_upgrade_imports_what_is_slow(program: Program, tmp_path: Path) -> None:
+    """A new store, and one with nothing to do, need neither SQLAlchemy nor Alembic; an old one needs both."""
     code = "ensure(path)\nprint('sqlalchemy' in sys.modules, 'alembic' in sys.modules)"
-    assert "True True" == program.run(code, tmp_path / "index.db")
     assert "False False" == program.run(code, tmp_path / "index.db")
+    assert "False False" == program.run(code, tmp_path / "index.db")
+    program.add_migration(NEXT, ADD_COLUMN)
+    assert "True True" == program.run(code, tmp_path / "index.db")
 
 
 def test_eight_processes_make_one_store(program: Program, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
-"""Lays a new store and brings an old one up to date: tables by Alembic, views by text.
+"""Lays a new store from one SQL file, brings an old one up to date by Alembic; views by text.
 
-SQLAlchemy and Alembic are imported only when the stored revision is not the newest one.
+SQLAlchemy and Alembic are imported only for a store of an older revision.
 """
 
 import os
@@ -152,11 +152,41 @@ def _bring_up(path: str, timeout: float) -> bool:
                 _lay_views(store)
             store.execute("commit")
             return laid != _fingerprint()
+        if found is None and _is_bare(store) and _lay_newest(store):
+            store.execute("commit")
+            _keep_log(store)
+            return True
         store.execute("rollback")
     done = _migrate(path)
-    with closing(sqlite3.connect(path, timeout=TIMEOUT)) as store, suppress(sqlite3.OperationalError):
-        store.execute("pragma journal_mode = wal")  # whoever writes next does it if this cannot
+    with closing(sqlite3.connect(path, timeout=TIMEOUT)) as store:
+        _keep_log(store)
     return done
+
+
+def _keep_log(store: sqlite3.Connection) -> None:
+    """Turn to WAL; whoever writes next does it if this cannot."""
+    with suppress(sqlite3.OperationalError):
+        store.execute("pragma journal_mode = wal")
+
+
+def _is_bare(store: sqlite3.Connection) -> bool:
+    """Whether nothing at all is in the file: views of the user's would have to be laid again."""
+    return store.execute("select 1 from sqlite_master limit 1").fetchone() is None
+
+
+def _lay_newest(store: sqlite3.Connection) -> bool:
+    """The newest revision at once: going there by the scripts takes as long as reading 30 MB of transcripts.
+
+    False where the file is of another revision, as it is while a new one is written.
+    """
+    with open(resource_path("migrations", "newest.sql"), encoding="utf-8") as file:
+        statements = [part for part in file.read().split(";\n") if part.strip()]
+    if f"'{HEAD}'" not in statements[-1]:
+        return False
+    for statement in statements:
+        store.execute(statement)
+    _lay_views(store)
+    return True
 
 
 def _migrate(path: str) -> bool:
