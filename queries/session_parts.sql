@@ -2,10 +2,7 @@
 --   :session  the session's id
 select t.id, s.session_id, coalesce(p.path, t.folder) as project, t.path, t.gone, t.first_ms, t.last_ms,
        t.version, t.last_version, t.entrypoint, t.git_branch,
-       (select m.value from meta_records as m
-        where m.transcript_id = t.id and m.key in ('custom-title', 'agent-name', 'ai-title', 'summary')
-        order by case m.key when 'custom-title' then 1 when 'agent-name' then 2 when 'ai-title' then 3 else 4 end
-        limit 1) as title
+       (select n.title from session_titles as n where n.session_key = s.id) as title
 from sessions as s
 join transcripts as t on t.session_id = s.id
 left join projects as p on p.id = s.project_id

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crusts_index.transcript.categories import BESIDE_A_PROMPT, wrapper
+from crusts_index.transcript.wrappers import split
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,9 +48,7 @@ def is_prompt(record: Json, texts: list[str]) -> bool:
     kind = origin.get("kind") if isinstance(origin, dict) else None
     if record.get("isMeta") is True or kind not in (None, "human"):
         return False
-    wrapped = [found[0] for text in texts if (found := wrapper(text)) is not None]
-    has_own = any(text.strip() and wrapper(text) is None for text in texts)
-    return has_own and (not wrapped or wrapped[0] in BESIDE_A_PROMPT)
+    return any(split(text).words for text in texts)
 
 
 def is_rendered(record: Json, body: Json) -> bool:
@@ -89,8 +87,11 @@ def is_queued_prompt(body: Json) -> bool:
     """Whether a queued command is a human prompt (D8)."""
     origin = body.get("origin")
     kind = origin.get("kind") if isinstance(origin, dict) else None
-    is_human = kind in (None, "human") and body.get("isMeta") is not True
-    return is_human and body.get("commandMode") in (None, "prompt")
+    if kind not in (None, "human") or body.get("isMeta") is True or body.get("commandMode") not in (None, "prompt"):
+        return False
+    parts = list_of(body.get("prompt"))
+    texts = [part if isinstance(part, str) else text_of(part.get("text")) or "" for part in parts if part]
+    return not any(texts) or any(split(text).words for text in texts)
 
 
 def counts_of(usage: Json) -> Counts:

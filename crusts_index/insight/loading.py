@@ -162,7 +162,7 @@ class _Assembly:
             session_id=self._session_id,
             project=project,
             project_folder=project if project.startswith("/") else None,
-            title=next((head[11] for head in reversed(heads) if head[11]), None),
+            title=heads[-1][11],
             version=versions[-1] if versions else None,
             first_version=versions[0] if versions else None,
             started_ms=min((head[5] for head in heads if head[5] is not None), default=None),

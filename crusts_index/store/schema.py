@@ -416,7 +416,7 @@ meta_records = Table(
     "meta_records",
     metadata,
     _int("transcript_id", "its transcript", ForeignKey("transcripts.id"), primary_key=True),
-    _text("key", "record type; the last one wins", primary_key=True),
+    _text("key", "record type, the last one wins; prompt, command: the first by time", primary_key=True),
     _int("record_id", "the record that said so", nullable=False),
     _text("value", "what it said; JSON where it is no single text"),
     sqlite_with_rowid=False,

@@ -1,4 +1,4 @@
-"""Which of the six CRUSTS categories a block belongs to (D8), and what kind of user text a text is."""
+"""Which of the six CRUSTS categories a block belongs to (D8)."""
 
 from __future__ import annotations
 
@@ -26,27 +26,6 @@ _ATTACHMENTS = {
     "dynamic_skill": STATE,
 }
 
-# How a text begins that Claude Code wrapped itself: (opening, origin, category).
-_WRAPPERS = (
-    ("<command-name>", "command", CONVERSATION),
-    ("<command-message>", "command", CONVERSATION),
-    ("<local-command-stdout>", "command", CONVERSATION),
-    ("<local-command-stderr>", "command", CONVERSATION),
-    ("<bash-input>", "bash", CONVERSATION),
-    ("<bash-stdout>", "bash", CONVERSATION),
-    ("<bash-stderr>", "bash", CONVERSATION),
-    ("<task-notification>", "notification", STATE),
-    ("[Request interrupted", "interruption", CONVERSATION),
-    ("<local-command-caveat>", "caveat", SYSTEM),
-    ("Caveat: The messages below", "caveat", SYSTEM),
-    ("<system-reminder>", "reminder", SYSTEM),
-    ("<ide_opened_file>", "ide", SYSTEM),
-    ("<ide_selection>", "ide", SYSTEM),
-)
-
-BESIDE_A_PROMPT = frozenset(("ide", "reminder", "caveat"))
-"""Origins of texts that Claude Code lays beside the person's own words in one record."""
-
 
 def of_tool_use(name: str | None) -> str:
     """The category of a tool_use block."""
@@ -63,19 +42,3 @@ def of_tool_result(name: str | None) -> str:
 def of_attachment(kind: str) -> str:
     """The category of an attachment."""
     return _ATTACHMENTS.get(kind, SYSTEM)
-
-
-def is_command(text: str) -> bool:
-    """Whether a text is a slash command as Claude Code logs it."""
-    return text.lstrip().startswith(("<command-name>", "<command-message>"))
-
-
-def wrapper(text: str) -> tuple[str, str] | None:
-    """`(origin, category)` of a text that Claude Code wrapped, or None for the person's own words."""
-    head = text.lstrip()
-    if not head or head[0] not in "<[C":
-        return None
-    for opening, origin, category in _WRAPPERS:
-        if head.startswith(opening):
-            return origin, category
-    return None

@@ -120,14 +120,14 @@ class Fold:
             "removals": notices.removals,
             "attachments": notices.attachments,
             "context_outputs": speech.contexts,
-            "meta_records": notices.meta,
+            "meta_records": notices.meta + speech.titles.rows,
             "problems": self._problems,
         }
         batch = Batch(rows, [one.response.id for one in touched if one.is_continued], len(self._records))
         places.threads, places.branches = [], []
         speech.blocks, speech.texts, speech.loads, speech.contexts = [], [], [], []
         notices.compactions, notices.preserved, notices.removals = [], [], []
-        notices.attachments, notices.meta = [], []
+        notices.attachments, notices.meta, speech.titles.rows = [], [], []
         self._records, self._problems = [], []
         return batch
 

@@ -22,8 +22,10 @@ from crusts_index.transcript.spelling import camel
 from crusts_index.transcript.state import State
 from crusts_index.transcript.step import Step
 from crusts_index.transcript.times import milliseconds
+from crusts_index.transcript.titles import title_of
 from crusts_index.transcript.tokens import text_tokens
 from crusts_index.transcript.tools import ToolUses
+from crusts_index.transcript.wrappers import split
 
 # Bookkeeping records of which the last one wins, and the field that says it; None = the whole record.
 LAST_WINS = {
@@ -41,6 +43,7 @@ LAST_WINS = {
     "cost-state": None,
     "worktree-state": None,
 }
+_TITLES = frozenset("custom-title ai-title agent-name summary".split())
 
 _decode = msgspec.json.decode
 _decode_progress = msgspec.json.Decoder(Progress).decode
@@ -77,13 +80,15 @@ class Notices:
         )
         if not facts.text and not facts.estimate:
             return
-        category = categories.of_attachment(facts.type)
-        if facts.is_prompt:
+        category, kept = categories.of_attachment(facts.type), preview(facts.text)
+        if facts.is_prompt and ((said := split(facts.text)).words or not facts.text):
             step.is_prompt, category = 1, categories.CONVERSATION
+            kept = clip(said.words if said.wrapper else facts.text)
             self._places.open_branch(step)
+            self._speech.titles.take_prompt(step, [said.words])
         elif facts.type == "queued_command":
             category = categories.STATE
-        self._speech.keep(step.id, clip(facts.text) if facts.is_prompt else preview(facts.text))
+        self._speech.keep(step.id, kept)
         self._speech.add(step, step.id, "attachment", category, len(facts.text), facts.estimate)
         self._speech.number(step)
 
@@ -98,6 +103,7 @@ class Notices:
             text = _text(record.content)
             if text:
                 step.origin = "command"
+                self._speech.titles.take_command(step, [text])
                 self._speech.keep(step.id, preview(text))
                 self._speech.add(step, step.id, "text", categories.CONVERSATION, len(text), text_tokens(text))
                 self._speech.number(step)
@@ -164,6 +170,10 @@ class Notices:
         value: Any = body.get(name) if name else {k: v for k, v in body.items() if k not in ("type", "sessionId")}
         if value is None:
             return
+        if kind in _TITLES:
+            value = title_of(value) if isinstance(value, str) else ""
+            if not value:
+                return
         text = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
         self.meta.append((self._transcript_id, kind, step.id, clip(text)))
 

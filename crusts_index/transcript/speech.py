@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crusts_index.transcript import categories
+from crusts_index.transcript import categories, wrappers
 from crusts_index.transcript.content import (
     clip,
     document_tokens,
@@ -13,9 +13,10 @@ from crusts_index.transcript.content import (
 from crusts_index.transcript.places import Places
 from crusts_index.transcript.responses import Part, Responses
 from crusts_index.transcript.rows import Row
-from crusts_index.transcript.shapes import Block
+from crusts_index.transcript.shapes import Block, Record
 from crusts_index.transcript.state import State
 from crusts_index.transcript.step import Step
+from crusts_index.transcript.titles import Titles
 from crusts_index.transcript.tokens import IMAGE_TOKENS, text_tokens
 from crusts_index.transcript.tools import ToolUses
 
@@ -31,6 +32,7 @@ class Speech:
 
     def __init__(self, state: State, places: Places, responses: Responses, tools: ToolUses) -> None:
         self._state, self._places, self._responses, self._tools = state, places, responses, tools
+        self.titles = Titles(state)
         self.blocks: list[Row | Part] = []
         self.texts: list[Row] = []
         self.loads: list[Row] = []
@@ -78,19 +80,20 @@ class Speech:
                 self.number(step)
                 return
         blocks: list[Block | str] = [content] if isinstance(content, str) else list(content or ())
-        texts: list[str] = []
-        has_result = False
-        for block in blocks:
-            if isinstance(block, str):
-                texts.append(block)
-            elif block.type == "tool_result":
-                has_result = True
-            elif block.type == "text":
-                texts.append(block.text or "")
-        category = self._judge(step, texts, has_result)
+        texts = [_text_of(block) for block in blocks]
+        said = [None if text is None else wrappers.split(text) for text in texts]
+        has_result = any(isinstance(block, Block) and block.type == "tool_result" for block in blocks)
+        category = self._judge(step, [one for one in said if one], has_result)
+        if step.is_prompt:
+            self.titles.take_prompt(step, [one.words for one in said if one])
+        elif step.origin == wrappers.COMMAND and not record.is_meta:
+            step.is_command = any(text is not None and wrappers.is_command(text) for text in texts)
+            self.titles.take_command(step, [text for text in texts if text])
+        if record.is_meta or step.is_summary or not _is_of_a_person(record):
+            said = [None] * len(blocks)  # Claude Code's as a whole, whatever it looks like
         counted = False
-        for place, block in enumerate(blocks):
-            counted = self._user_block(step, step.id + place, block, category) or counted
+        for place, (block, one) in enumerate(zip(blocks, said, strict=True)):
+            counted = self._user_block(step, step.id + place, block, category, one) or counted
         if counted:
             self.number(step)
 
@@ -143,44 +146,40 @@ class Speech:
             return [block_id, step.id, "thinking", categories.CONVERSATION, len(text), tokens, tokens, 0, None]
         return None
 
-    def _judge(self, step: Step, texts: list[str], has_result: bool) -> str:
+    def _judge(self, step: Step, said: list[wrappers.Said], has_result: bool) -> str:
         """The category of a user record's own texts; marks prompts and says why others are none (D8)."""
         record = step.record
         if step.is_summary:
             step.origin = "summary"
             return categories.SYSTEM
-        first: tuple[str, str] | None = None
-        has_own = False
-        for text in texts:
-            found = categories.wrapper(text)
-            if found is None:
-                has_own = has_own or bool(text.strip())
-            elif first is None:
-                first = found
-        kind = record.origin.kind if record.origin else None
+        first = next((one.wrapper for one in said if one.wrapper), None)
+        is_state = first is not None and first.category == categories.STATE
         if record.is_meta:
             if record.source_tool_use_id or (first is None and self._state.threads[step.thread].follows_command):
                 step.origin = "skill"
                 return categories.STATE
-            step.origin = first[0] if first else "meta"
-            return first[1] if first and first[0] == "notification" else categories.SYSTEM
-        if kind not in (None, "human"):
-            step.origin = kind
-            return categories.STATE if kind == "task-notification" else categories.CONVERSATION
-        if first is not None and not (has_own and first[0] in categories.BESIDE_A_PROMPT):
-            step.origin = first[0]
-            step.is_command = any(map(categories.is_command, texts))
-            return first[1]
+            step.origin = first.origin if first else "meta"
+            return categories.STATE if is_state else categories.SYSTEM
+        if not _is_of_a_person(record):
+            step.origin = record.origin.kind if record.origin else None
+            is_state = is_state or step.origin == "task-notification"
+            return categories.STATE if is_state else categories.CONVERSATION
+        has_own = any(one.words for one in said)
+        if first is not None and not has_own:
+            step.origin = first.origin
+            return first.category
         if has_own and not has_result:
             step.is_prompt = 1
             self._places.open_branch(step)
         return categories.CONVERSATION
 
-    def _user_block(self, step: Step, block_id: int, block: Block | str, category: str) -> bool:
+    def _user_block(
+        self, step: Step, block_id: int, block: Block | str, category: str, said: wrappers.Said | None
+    ) -> bool:
         """Add one block of a user record; False where it puts nothing into the context."""
         if isinstance(block, str) or block.type == "text":
             text = block if isinstance(block, str) else block.text or ""
-            return self._user_text(step, block_id, text, category)
+            return self._user_text(step, block_id, text, category, said)
         if block.type == "tool_result":
             self._result(step, block_id, block)
         elif block.type == "image":
@@ -191,13 +190,15 @@ class Speech:
             return False
         return True
 
-    def _user_text(self, step: Step, block_id: int, text: str, category: str) -> bool:
+    def _user_text(self, step: Step, block_id: int, text: str, category: str, said: wrappers.Said | None) -> bool:
         if not text:
             return False
-        if step.is_prompt:
-            found = categories.wrapper(text)
-            category = category if found is None else found[1]
-        self.keep(block_id, clip(text) if step.is_prompt or step.is_summary else preview(text))
+        kept = clip(text) if step.is_summary else preview(text)
+        if said is not None and said.words:
+            kept = clip(said.words if said.wrapper else text) if step.is_prompt else kept
+        elif said is not None and said.wrapper:
+            category = said.wrapper.category
+        self.keep(block_id, kept)
         self.add(step, block_id, "text", category, len(text), text_tokens(text))
         head = text[:400].lstrip()
         if head.startswith(("## Context Usage", "<local-command-stdout>")) and "Context Usage" in head:
@@ -219,3 +220,15 @@ class Speech:
             self.texts.append((block_id, preview(result.texts[0])))
         category, estimate = categories.of_tool_result(use.name), result.estimate
         self.blocks.append((block_id, step.id, "tool_result", category, result.chars, estimate, estimate, 0, use.id))
+
+
+def _text_of(block: Block | str) -> str | None:
+    """The text of a text block; None for any other."""
+    if isinstance(block, str):
+        return block
+    return block.text or "" if block.type == "text" else None
+
+
+def _is_of_a_person(record: Record) -> bool:
+    """Whether a record's origin is a person, as far as it is told."""
+    return record.origin is None or record.origin.kind in (None, "human")

@@ -46,6 +46,8 @@ class State(msgspec.Struct, array_like=True):
     agents: dict[str, int] = {}
     sessions: dict[str, int] = {}
     about: About = msgspec.field(default_factory=About)
+    firsts: dict[str, int] = {}
+    """Time of the first prompt and the first command so far."""
 
     def dump(self) -> str:
         """As JSON."""

@@ -1,8 +1,7 @@
 -- sessions_overview: one row a session. What it shows of its context is its own view, copied history included;
 -- calls and cost are those it owns, so that the rows add up to the bill (D2).
 --   session_id            its id
---   title                 as the user named it, else as Claude Code did, else its last prompt, its summary or its
---                         first prompt; up to 100 characters
+--   title                 what it is called: see session_titles
 --   project               path of its project; null = not told
 --   started, last_active  first record and last message of its main thread, ISO 8601 UTC; last_active_ms likewise
 --   messages              messages of its main thread (D7), exact
@@ -19,23 +18,7 @@
 create view sessions_overview as
 select
   s.session_id,
-  substr(replace(replace(coalesce(
-    (select m.value from transcripts t join meta_records m on m.transcript_id = t.id and m.key = 'custom-title'
-      where t.session_id = s.id and t.kind = 'main' order by t.in_view desc, t.last_ms desc, t.path limit 1),
-    (select m.value from transcripts t join meta_records m on m.transcript_id = t.id and m.key = 'ai-title'
-      where t.session_id = s.id and t.kind = 'main' order by t.in_view desc, t.last_ms desc, t.path limit 1),
-    (select m.value from transcripts t join meta_records m on m.transcript_id = t.id and m.key = 'last-prompt'
-      where t.session_id = s.id and t.kind = 'main' order by t.in_view desc, t.last_ms desc, t.path limit 1),
-    (select m.value from transcripts t join meta_records m on m.transcript_id = t.id and m.key = 'summary'
-      where t.session_id = s.id and t.kind = 'main' order by t.in_view desc, t.last_ms desc, t.path limit 1),
-    (select substr(x.text, 1, 200)
-      from transcripts t
-        join records r on r.thread_id = t.id << 20 and r.is_prompt = 1
-        join blocks b on b.record_id = r.id
-        join texts x on x.block_id = b.id
-      where t.session_id = s.id and t.kind = 'main' 
-      order by t.in_view desc, r.time_ms is null, r.time_ms, t.path, b.id limit 1)
-  ), char(10), ' '), char(13), ''), 1, 100) as title,
+  (select n.title from session_titles n where n.session_key = s.id) as title,
   p.path as project,
   strftime('%Y-%m-%dT%H:%M:%fZ', (
     select min(t.first_ms) from transcripts t where t.session_id = s.id
