@@ -5,6 +5,7 @@ import os
 import sys
 
 from crusts_index.errors import CrustsError, NotQuick
+from crusts_index.plain import lines, note, tell
 
 # Commands that answer before typer is imported: it costs more than all they do.
 QUICK = {
@@ -44,9 +45,9 @@ def main(argv: list[str] | None = None) -> int:
         where = f"{error.filename}: " if error.filename else ""
         return _complain(f"{where}{error.strerror or error}", 1)
     except Exception as error:
-        if type(error).__module__ != "sqlite3":  # asked so, since many a quick command imports no sqlite3
-            raise
-        return _complain(f"the store cannot answer ({error}): `crusts doctor` looks it over", 1)
+        if type(error).__module__ == "sqlite3":  # asked so, since many a quick command imports no sqlite3
+            return _complain(f"the store cannot answer ({error}): `crusts doctor` looks it over", 1)
+        return _own_up(error, is_verbose="-v" in args or "--verbose" in args)
     return code
 
 
@@ -157,10 +158,20 @@ def _drop_output() -> int:
 
 
 def _complain(message: str, code: int) -> int:
-    if sys.stderr is not None:
-        line = " ".join("".join(c if c.isprintable() else " " for c in message).split())
-        sys.stderr.write(f"crusts: {line}\n")
+    note(message)
     return code
+
+
+def _own_up(error: Exception, *, is_verbose: bool) -> int:
+    """A fault of ours: one line, or the traceback for whoever asks for more. What is in it may come from anywhere."""
+    import traceback
+
+    if is_verbose:
+        tell(lines("".join(traceback.format_exception(error)).rstrip()))
+        return 1
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{os.path.basename(last.filename)}:{last.lineno}"
+    return _complain(f"{type(error).__name__}: {error} ({where}): a fault of crusts; --verbose shows more of it", 1)
 
 
 if __name__ == "__main__":

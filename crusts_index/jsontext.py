@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 _BLANK = " \t\r\n"
+MOST_DEPTH = 100
+"""Lists and objects in each other; what people and programs write has ten."""
+TOO_DEEP = "nested too deeply"
 
 
 class _Rules:
@@ -65,6 +68,36 @@ def loads(text: str) -> "Any":
     import json
 
     return json.loads(text, strict=False)
+
+
+def loads_shallow(text: str) -> "Any":
+    """The same for files and payloads that others write: ValueError too for what is nested beyond MOST_DEPTH.
+
+    No walk over what it returns, and no encoder, can run out of stack.
+    """
+    try:
+        value = loads(text)
+    except RecursionError:
+        raise ValueError(TOO_DEEP) from None
+    if is_deep(value):
+        raise ValueError(TOO_DEEP)
+    return value
+
+
+def is_deep(value: object) -> bool:
+    """Whether lists and objects stand in each other more than MOST_DEPTH deep."""
+    level = [value]
+    for _ in range(MOST_DEPTH + 1):
+        level = [
+            part
+            for outer in level
+            if isinstance(outer, (dict, list))
+            for part in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(part, (dict, list))
+        ]
+        if not level:
+            return False
+    return True
 
 
 def dumps(value: object) -> str:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crusts_index import plain
 from crusts_index.render import text
 
 HOSTILE = st.text(st.sampled_from(list("ab [];?0m\\\x07\x1b\x90\x9b\x9c\x9d\n\r\t\x00\u202e\u2066\u200dé漢\ud800")))
@@ -39,15 +40,15 @@ def test_clean_makes_one_safe_line(given_text: str, expected: str) -> None:
 @given(HOSTILE)
 def test_nothing_that_controls_a_terminal_survives(hostile: str) -> None:
     """No control, bidi or surrogate character comes out, and cleaning again changes nothing."""
-    cleaned = text.clean_lines(hostile)
+    cleaned = plain.lines(hostile)
     assert not [c for c in cleaned if unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\t"]
     assert not set(cleaned) & set("\u202e\u2066")
-    assert cleaned == text.clean_lines(cleaned)
+    assert cleaned == plain.lines(cleaned)
 
 
 def test_clean_lines_keeps_lines_and_tabs() -> None:
     """The form for several lines keeps line ends, as \\n, and tabs."""
-    assert "a\nb\nc\td" == text.clean_lines("a\r\nb\rc\td")
+    assert "a\nb\nc\td" == plain.lines("a\r\nb\rc\td")
 
 
 @pytest.mark.parametrize(("shown", "columns"), [("abc", 3), ("漢字", 4), ("e\u0301", 1), ("🎉", 2), ("", 0)])

@@ -56,7 +56,7 @@ def test_an_error_does_not_end_it_and_is_the_exit_code(folder: ClaudeFolder) -> 
     done = piped(folder, *lines)
     assert 1 == done.code
     assert folder.crusts("status", SESSION).out == done.out
-    assert "No such command 'nonsense'" in done.err
+    assert "no such command 'nonsense'" in done.err
     assert "no closing quotation" in done.err
     assert "no session begins with 'nobody'" in done.err
     assert "Traceback" not in done.err

@@ -49,9 +49,9 @@ def deny_reads(path: str, rules: Sequence[str], backups: str) -> Edit:
     def change(settings: Settings) -> Settings:
         permissions, denied = _rules(path, settings)
         missing = [rule for rule in rules if rule not in denied]
-        if missing:
-            settings["permissions"] = {**permissions, "deny": [*permissions.get("deny", []), *missing]}
-        return settings
+        if not missing:
+            return settings
+        return {**settings, "permissions": {**permissions, "deny": [*permissions.get("deny", []), *missing]}}
 
     return edit_settings(path, change, backups)
 

@@ -1,6 +1,5 @@
 """Hook entries in a settings object: add ours, find ours, remove only ours."""
 
-import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -20,18 +19,17 @@ def add_hook(
     """
     if _command_hooks(settings, event, lambda other: other == command):
         return settings
-    changed = copy.deepcopy(settings)
-    hooks = changed.setdefault("hooks", {})
+    hooks = settings.get("hooks", {})
     if not isinstance(hooks, dict):
         raise CrustsError('"hooks" in the settings is not an object, so it is left alone')
-    entries = hooks.setdefault(event, [])
+    entries = hooks.get(event, [])
     if not isinstance(entries, list):
         raise CrustsError(f'"hooks"."{event}" in the settings is not a list, so it is left alone')
     hook: dict[str, Any] = {"type": "command", "command": command}
     if timeout is not None:
         hook["timeout"] = timeout
-    entries.append({"hooks": [hook]} if matcher is None else {"matcher": matcher, "hooks": [hook]})
-    return changed
+    entry = {"hooks": [hook]} if matcher is None else {"matcher": matcher, "hooks": [hook]}
+    return {**settings, "hooks": {**hooks, event: [*entries, entry]}}
 
 
 def remove_hook(settings: Settings, command_matches: Matches) -> Settings:
@@ -39,17 +37,13 @@ def remove_hook(settings: Settings, command_matches: Matches) -> Settings:
 
     Everything else stays: other entries, old forms, lists that were empty before.
     """
-    if not find_hooks(settings, command_matches):
+    found = find_hooks(settings, command_matches)
+    if not found:
         return settings
-    changed = copy.deepcopy(settings)
-    events = changed["hooks"]
-    for event in find_hooks(settings, command_matches):
-        events[event] = _without(events[event], command_matches)
-        if not events[event]:
-            del events[event]
-    if not events:
-        del changed["hooks"]
-    return changed
+    left = {event: _without(settings["hooks"][event], command_matches) for event in found}
+    events = {event: left.get(event, entries) for event, entries in settings["hooks"].items()}
+    events = {event: entries for event, entries in events.items() if entries or event not in found}
+    return {key: events if key == "hooks" else value for key, value in settings.items() if key != "hooks" or events}
 
 
 def find_hooks(settings: Settings, command_matches: Matches) -> dict[str, list[dict[str, Any]]]:
@@ -93,8 +87,9 @@ def _without(entries: list[Any], command_matches: Matches) -> list[Any]:
             others = [hook for hook in entry["hooks"] if not _matches(hook, command_matches)]
             if not others and entry["hooks"]:
                 continue  # it held nothing but ours
-            entry["hooks"] = others
-        kept.append(entry)
+            kept.append({**entry, "hooks": others})
+        else:
+            kept.append(entry)
     return kept
 
 

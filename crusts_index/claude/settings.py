@@ -1,6 +1,5 @@
 """Claude Code's settings.json: read it, and change it without losing anything of the user's."""
 
-import copy
 import json
 import os
 import re
@@ -18,6 +17,7 @@ from crusts_index.claude.files import (
     write_atomically,
 )
 from crusts_index.errors import CrustsError
+from crusts_index.jsontext import TOO_DEEP, is_deep
 
 _COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|(//|/\*)')
 
@@ -68,7 +68,7 @@ def _edit_once(path: str, change: Callable[[Settings], Settings], backups: str) 
     real = os.path.realpath(path)
     contents = read_contents(real)
     settings = _parse(path, contents.data) if contents else {}
-    changed = change(copy.deepcopy(settings))
+    changed = change(_parse(path, contents.data) if contents else {})  # read again: it may change what it is given
     if json.dumps(changed) == json.dumps(settings):  # not ==, to which 1 and true are the same
         return Edit(real, changed=False, created=False, backup=None)
     text = _render(path, changed, _style_of(contents))
@@ -90,7 +90,7 @@ def _parse(path: str, data: bytes) -> Settings:
     try:
         settings = json.loads(text, parse_constant=_refuse_constant)
     except RecursionError as error:
-        raise CrustsError(f"{path}: nested too deeply, so it is left alone") from error
+        raise CrustsError(f"{path}: {TOO_DEEP}, so it is left alone") from error
     except ValueError as error:
         if _has_comments(text):
             reason = "has comments, which rewriting would lose"
@@ -99,6 +99,8 @@ def _parse(path: str, data: bytes) -> Settings:
         else:
             reason = f"not valid JSON ({error})"
         raise CrustsError(f"{path}: {reason}, so it is left alone; mend it and run this again") from error
+    if is_deep(settings):
+        raise CrustsError(f"{path}: {TOO_DEEP}, so it is left alone")
     if not isinstance(settings, dict):
         raise CrustsError(f"{path}: holds no JSON object, so it is left alone; mend it and run this again")
     return settings

@@ -1,6 +1,5 @@
 """The status line entry in a settings object: set ours, wrap another's, remove only ours."""
 
-import copy
 import shlex
 from typing import Any
 
@@ -36,9 +35,7 @@ def set_status_line(settings: Settings, command: str, wrap: bool = False) -> Set
     """
     state = status_line_state(settings)
     if state == "none":
-        changed = copy.deepcopy(settings)
-        changed["statusLine"] = {"type": "command", "command": command, "padding": 0}
-        return changed
+        return {**settings, "statusLine": {"type": "command", "command": command, "padding": 0}}
     current = status_line_command(settings)
     if state == "other":
         if current is None:
@@ -48,9 +45,7 @@ def set_status_line(settings: Settings, command: str, wrap: bool = False) -> Set
         inner: str | None = current
     else:
         inner = wrapped_command(current or "")
-    changed = copy.deepcopy(settings)
-    changed["statusLine"]["command"] = command if inner is None else f"{command} {WRAP} {shlex.quote(inner)}"
-    return changed
+    return _with_command(settings, command if inner is None else f"{command} {WRAP} {shlex.quote(inner)}")
 
 
 def remove_status_line(settings: Settings) -> Settings:
@@ -58,12 +53,13 @@ def remove_status_line(settings: Settings) -> Settings:
     state = status_line_state(settings)
     if state not in ("ours", "wrapped"):
         return settings
-    changed = copy.deepcopy(settings)
     if state == "ours":
-        del changed["statusLine"]
-    else:
-        changed["statusLine"]["command"] = wrapped_command(status_line_command(settings) or "")
-    return changed
+        return {key: value for key, value in settings.items() if key != "statusLine"}
+    return _with_command(settings, wrapped_command(status_line_command(settings) or ""))
+
+
+def _with_command(settings: Settings, command: str | None) -> Settings:
+    return {**settings, "statusLine": {**settings["statusLine"], "command": command}}
 
 
 def wrapped_command(command: str) -> str | None:

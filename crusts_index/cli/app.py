@@ -7,8 +7,12 @@ from typing import Any
 
 import typer
 from typer.core import TyperGroup
+from typer.exceptions import TyperException
 
 from crusts_index.cli import options
+from crusts_index.errors import CrustsError, WrongUsage
+from crusts_index.plain import lines, tell
+from crusts_index.render import console
 
 # name -> (where it is, what it does), in the README's order. The function or Typer at the place is the command.
 COMMANDS: Mapping[str, tuple[str, str]] = {
@@ -74,7 +78,7 @@ class Commands(TyperGroup):
             from difflib import get_close_matches
 
             near = " or ".join(get_close_matches(args[0], names))
-            ctx.fail(f"No such command {args[0]!r}." + (f" Did you mean {near}?" if near else ""))
+            ctx.fail(f"no such command {args[0]!r}" + (f": did you mean {near}?" if near else ""))
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
@@ -130,7 +134,7 @@ def _crusts(
     Transcripts are indexed into a SQLite store, and every command is a query over it.
     """
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+        console.put(lines(context.get_help()))
 
 
 def build(table: Mapping[str, tuple[str, str]] = COMMANDS) -> Commands:
@@ -149,10 +153,26 @@ def build(table: Mapping[str, tuple[str, str]] = COMMANDS) -> Commands:
     return group
 
 
-def run(argv: list[str]) -> int:
-    """Run one command line; returns the exit code. CrustsError and KeyboardInterrupt are the caller's."""
+def run(argv: list[str], table: Mapping[str, tuple[str, str]] = COMMANDS) -> int:
+    """Run one command line over a table of commands; returns the exit code. CrustsError is the caller's."""
     try:
-        build().main(argv, prog_name="crusts")
-    except SystemExit as end:
-        return end.code if isinstance(end.code, int) else int(end.code is not None)
-    return 0
+        code = build(table).main(argv, prog_name="crusts", standalone_mode=False)
+    except typer.Abort:
+        raise CrustsError("given up: no answer") from None
+    except TyperException as error:
+        return _misused(error)
+    except SystemExit as end:  # the reader of our output is gone
+        code = end.code
+    return code if isinstance(code, int) else 0
+
+
+def _misused(error: TyperException) -> int:
+    """Raise WrongUsage for what typer could not make sense of; a group without a command shows its help instead."""
+    context = getattr(error, "ctx", None)
+    message = error.format_message().rstrip(".")
+    if context is not None and error.message == context.get_help():
+        tell(lines(error.message))
+        return WrongUsage.exit_code
+    message = message.replace("Value error, ", "", 1)
+    more = f"; `{context.command_path} --help` tells more" if context is not None else ""
+    raise WrongUsage(f"{message[:1].lower()}{message[1:]}{more}") from None

@@ -11,7 +11,7 @@ from crusts_index.claude.additions import append_text, deny_reads
 from crusts_index.claude.settings import Edit
 from crusts_index.errors import CrustsError
 from crusts_index.insight.optimize import HEADING, Fix
-from crusts_index.render import clipboard, console, text
+from crusts_index.render import clipboard, console
 from crusts_index.store.settings import Settings, backup_folder
 
 
@@ -79,11 +79,11 @@ def _leads_outside(target: str) -> str | None:
 
 def _confirmed(fix: Fix, outside: str | None) -> bool:
     where = f"{fix.target}, a link to {outside}" if outside else fix.target or ""
-    sys.stderr.write(f"{fix.id} {text.clean(fix.title)}: write to {text.clean(where)}? [y/N] ")
+    console.tell(f"{fix.id} {fix.title}: write to {where}? [y/N] ", end="")
     sys.stderr.flush()
     answer = sys.stdin.readline() if sys.stdin is not None else ""
     if not answer.endswith("\n"):
-        sys.stderr.write("\n")
+        console.tell("")
     return answer.strip().lower() in ("y", "yes")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pathlib
 import time
@@ -18,6 +17,7 @@ from crusts_index.errors import CrustsError
 from crusts_index.index.refresh import index_named, keeps_text
 from crusts_index.index.summary import Options
 from crusts_index.insight.survivors import compare_results, delta_of
+from crusts_index.jsontext import loads_shallow
 from crusts_index.render import clipboard, console, jsonout, table
 from crusts_index.store.settings import Settings
 
@@ -215,7 +215,7 @@ def _print(settings: Settings, result: dict[str, Any]) -> None:
 
 def _read(path: pathlib.Path) -> dict[str, Any]:
     try:
-        document = json.loads(path.read_text("utf-8"))
+        document = loads_shallow(path.read_text("utf-8"))
     except OSError as error:
         raise CrustsError(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:

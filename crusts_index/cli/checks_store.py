@@ -151,7 +151,7 @@ class StoreChecks:
         rows = query.run(store, "doctor_unpriced").rows
         if rows:
             calls = sum(row[1] for row in rows)
-            named = ", ".join(text.clean(row[0]) for row in rows[:5])
+            named = ", ".join(row[0] for row in rows[:5])
             return (
                 WARN,
                 f"{calls:,} calls have no list price ({named}): run `crusts index`, or `index --prices --fetch`",

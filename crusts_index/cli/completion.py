@@ -33,9 +33,10 @@ def completion(context: typer.Context, shell: Shell) -> None:
         raise WrongUsage(f"no completion for {shell!r}: say {', '.join(SHELLS[:-1])} or {SHELLS[-1]}")
     from crusts_index.cli.app import build
     from crusts_index.cli.words import read_words
+    from crusts_index.plain import lines
     from crusts_index.render.completion import SCRIPTS
 
-    console.put(SCRIPTS[name](read_words(build())))
+    console.put(lines(SCRIPTS[name](read_words(build()))))
 
 
 def _put_ids(context: typer.Context) -> None:

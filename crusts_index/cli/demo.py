@@ -1,6 +1,5 @@
 """`crusts demo`: write a made-up Claude Code folder to try the other commands on."""
 
-import json
 import pathlib
 import shlex
 from datetime import UTC, datetime
@@ -9,7 +8,8 @@ from typing import Annotated
 import typer
 
 from crusts_index.claude.demo import write_demo
-from crusts_index.cli import options
+from crusts_index.cli import options, show
+from crusts_index.render import console
 
 Folder = Annotated[pathlib.Path, typer.Argument(metavar="DIR", help="A new or empty folder, or an earlier demo.")]
 
@@ -26,9 +26,9 @@ def demo(context: typer.Context, folder: Folder) -> None:
         "bytes": made.bytes_written,
     }
     if options.settings(context).json:
-        typer.echo(json.dumps({"schema_version": 1, **counts}))
+        show.document(counts)
         return
-    typer.echo(f"{made.sessions} sessions in {made.projects} projects, {made.records:,} records, in {made.folder}")
-    typer.echo("Look at it with a store of its own:")
+    console.put(f"{made.sessions} sessions in {made.projects} projects, {made.records:,} records, in {made.folder}")
+    console.put("Look at it with a store of its own:")
     named, home = shlex.quote(str(made.folder)), shlex.quote(str(made.folder / "crusts"))
-    typer.echo(f"  CLAUDE_CONFIG_DIR={named} CRUSTS_HOME={home} crusts analyze")
+    console.put(f"  CLAUDE_CONFIG_DIR={named} CRUSTS_HOME={home} crusts analyze")

@@ -2,7 +2,6 @@
 
 import os
 import stat
-import sys
 from contextlib import suppress
 from typing import Annotated
 
@@ -57,11 +56,12 @@ def _run(settings: Settings) -> list[Check]:
 
 
 def _print(checks: list[Check], worst: str, settings: Settings) -> None:
-    colour = console.use_colour(sys.stdout, no_color=settings.no_color)
+    page = show.page(settings)
     width = max(text.width(check.name) for check in checks)
     for check in checks:
         sign, hue = _SIGNS[check.status]
-        console.put(f"{console.paint(f'{sign:<4}', hue, on=colour)}  {check.name:<{width}}  {text.clean(check.detail)}")
+        page.say([page.paint(f"{sign:<4}", hue), f"  {check.name:<{width}}  {check.detail}"], indent=width + 8)
+    console.put(page.text())
     counts = {status: sum(check.status == status for check in checks) for status in _SIGNS}
     console.put(f"{counts[PASS]} in order, {counts[WARN]} to look at, {counts[FAIL]} failed: {worst}")
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-
 import typer
 
 from crusts_index.cli import options, show
 from crusts_index.cli.judged import judge
 from crusts_index.cli.session import opened
 from crusts_index.insight.fixes import fix_blocks
-from crusts_index.render import console, text
+from crusts_index.render import console
 
 
 def fix(
@@ -50,10 +48,11 @@ def fix(
             f"Nothing to fix: the window is {window.health}, at {window.usage_percentage:.0f}% of its limit."
         )
         return
-    colour = console.use_colour(sys.stdout, no_color=settings.no_color)
-    # The blocks are not wrapped: what is pasted must come out as it went in.
-    parts = [
-        f"{console.paint(f'{place}. {title}', 'bold', on=colour)}\n\n{text.clean_lines(block)}"
-        for place, (title, block) in enumerate(told, 1)
-    ]
-    console.put("\n\n\n".join(parts))
+    page = show.page(settings)
+    for place, (title, block) in enumerate(told, 1):
+        if place > 1:
+            page.say()
+        page.head(f"{place}. {title}")
+        page.say()
+        page.say_as_is(block)
+    console.put(page.text())

@@ -84,7 +84,7 @@ def _ask(settings: Settings, found: list[dict[str, Any]], copies: list[str]) -> 
     if found:
         rows = [
             [
-                text.clean(row["session"])[:8],
+                row["session"][:8],
                 (row["last_active"] or "")[:10],
                 text.shorten_path(row["project"] or "", 40),
                 row["title"],
@@ -94,15 +94,15 @@ def _ask(settings: Settings, found: list[dict[str, Any]], copies: list[str]) -> 
             for row in found[:_LISTED]
         ]
         columns = ("session", "last active", "project", "title", "records", "calls")
-        sys.stderr.write(table.table(columns, rows, console.table_width()) + "\n")
+        console.tell(table.table(columns, rows, console.table_width()))
     if len(found) > _LISTED:
-        sys.stderr.write(f"+ {len(found) - _LISTED:,} more sessions\n")
+        console.tell(f"+ {len(found) - _LISTED:,} more sessions")
     for copy in copies:
         size = text.size(os.path.getsize(copy))
-        sys.stderr.write(f"This older copy of the store holds them too and is deleted whole: {copy} ({size})\n")
+        console.tell(f"This older copy of the store holds them too and is deleted whole: {copy} ({size})")
     gone = sum(1 for row in found if row["gone"])
     if gone:
-        sys.stderr.write(f"The transcripts of {gone:,} of them are gone: nothing can bring these back.\n")
+        console.tell(f"The transcripts of {gone:,} of them are gone: nothing can bring these back.")
     many = "this session" if len(found) <= 1 else f"these {len(found):,} sessions"
     if not typer.confirm(f"Forget {many} for good?", err=True):
         raise CrustsError("nothing was forgotten")

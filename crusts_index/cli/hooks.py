@@ -16,7 +16,7 @@ from crusts_index.claude.settings import read_settings
 from crusts_index.cli import installed, options
 from crusts_index.insight.gate import gate_of
 from crusts_index.quick import auto_inject as quick
-from crusts_index.render import console, text
+from crusts_index.render import console
 from crusts_index.store.config import write_config
 from crusts_index.store.settings import Settings
 
@@ -170,9 +170,10 @@ def inject_log(context: typer.Context, limit: Number = None) -> None:
         console.put("Nothing was said so far.")
     for entry in entries:
         said = f"{entry['ts']}  {str(entry.get('sessionId'))[:8]}  {entry.get('usagePercent')}% full, "
-        console.put(text.clean(said + f"{entry.get('reclaimableTokens')} tokens of waste (estimated)"))
+        console.put(said + f"{entry.get('reclaimableTokens')} tokens of waste (estimated)")
         if settings.verbose and isinstance(entry.get("advisoryText"), str):
-            console.put("\n".join(f"    {text.clean(line)}" for line in entry["advisoryText"].splitlines()))
+            for line in entry["advisoryText"].splitlines():
+                console.put(f"    {line}")
 
 
 def with_hooks(found: dict[str, Any], events: list[Event]) -> dict[str, Any]:

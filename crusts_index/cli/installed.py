@@ -14,6 +14,7 @@ from crusts_index.claude.roots import user_settings
 from crusts_index.claude.settings import Edit, edit_settings
 from crusts_index.cli import show
 from crusts_index.errors import CrustsError
+from crusts_index.jsontext import loads_shallow
 from crusts_index.render import console
 from crusts_index.store.config import write_config
 from crusts_index.store.settings import Settings, backup_folder
@@ -80,7 +81,7 @@ def noted_status_line(settings: Settings) -> bool:
     """Whether the status line is installed, as far as we know."""
     try:
         contents = read_contents(_note(settings))
-        said = json.loads(contents.data) if contents else {}
+        said = loads_shallow(contents.data.decode()) if contents else {}
     except (CrustsError, ValueError):
         return False
     return isinstance(said, dict) and said.get("installed") is True

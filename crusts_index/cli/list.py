@@ -15,8 +15,10 @@ _KEYS = (
     *("session", "project", "title", "started", "last_active", "messages", "calls", "model", "version"),
     *("peak_ctx", "compactions", "size_bytes", "gone"),
 )
-_NOTE = """calls: billed ones, copies from another session left out; cuts: compactions.
-peak: most context tokens of a call of its main thread, exact. * gone from disk."""
+_NOTES = (
+    "calls: billed ones, copies from another session left out; cuts: compactions.",
+    "peak: most context tokens of a call of its main thread, exact. * gone from disk.",
+)
 _COLUMNS = ("session", "age", "project", "title", "msgs", "calls", "peak", "cuts", "model")
 
 
@@ -51,14 +53,14 @@ def _print(found: list[dict[str, Any]]) -> None:
     more = found[0]["in_all"] - len(found)
     if more:
         console.put(f"+ {more:,} more: --limit N shows N")
-    console.remark(_NOTE)
+    console.remark(*_NOTES)
 
 
 def _cells(row: dict[str, Any], now: int) -> tuple[object, ...]:
     active = row["last_active_ms"]
     project = row["project"] and row["project"].rstrip("/\\").replace("\\", "/").rpartition("/")[2]
     return (
-        text.clean(row["session"])[:8] + ("*" if row["gone"] else ""),
+        row["session"][:8] + ("*" if row["gone"] else ""),
         text.age(None if active is None else max(0, now - active)),
         project or row["project"],
         row["title"],

@@ -54,11 +54,11 @@ def history(rows: list[dict[str, Any]]) -> dict[str, object]:
 
 def _print(session: str, rows: list[dict[str, Any]]) -> None:
     if not rows:
-        console.remark(f"Session {text.clean(session)} has no API call yet.")
+        console.remark(f"Session {session} has no API call yet.")
         return
     switches = len(rows) - 1
     times = "no switch" if not switches else "1 switch" if switches == 1 else f"{switches} switches"
-    console.remark(f"Session {text.clean(session)}: now {text.clean(rows[-1]['model'])}, {times}")
+    console.remark(f"Session {session}: now {rows[-1]['model']}, {times}")
     values: list[tuple[object, ...]] = [
         (place, row["model"], *(row[name] for name in _SUMS), f"{row['first_message']}→{row['last_message']}")
         for place, row in enumerate(rows, 1)

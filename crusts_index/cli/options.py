@@ -12,6 +12,7 @@ import typer
 
 from crusts_index import __version__
 from crusts_index.errors import WrongUsage
+from crusts_index.render import console
 from crusts_index.store import when
 from crusts_index.store.settings import Flags, Settings, load_settings
 
@@ -57,7 +58,7 @@ def _common(*names: str, help: str, metavar: str | None = None) -> Any:
 
 def _print_version(asked: bool) -> None:
     if asked:
-        typer.echo(f"crusts {__version__}")
+        console.put(f"crusts {__version__}")
         raise typer.Exit
 
 

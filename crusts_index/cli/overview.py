@@ -31,7 +31,8 @@ def overview(context: typer.Context) -> None:
         flags.append("--json")
     for command in [["readout", "--full"]] if settings.json else _PAGE:
         if not settings.json:
-            console.put(f"\n$ crusts {' '.join(command)}")
+            console.put("")
+            console.put(f"$ crusts {' '.join(command)}")
         code = app.run([*command, *flags])
         if code:
             raise typer.Exit(code)

@@ -12,6 +12,7 @@ from crusts_index.cli import options, show
 from crusts_index.cli.session import Store
 from crusts_index.errors import CrustsError
 from crusts_index.index.refresh import keeps_text
+from crusts_index.plain import Safe, join, line
 from crusts_index.render import console, jsonout, text
 from crusts_index.store import matches, query
 from crusts_index.store import search as file
@@ -134,13 +135,13 @@ def _unmark(preview: str) -> tuple[str, list[list[int]]]:
 
 def _print(hits: list[dict[str, Any]], in_all: int, wanted: str, *, colour: bool) -> None:
     if not hits:
-        console.put(f"Nothing found for {text.clean(wanted)!r}.")
+        console.put(f"Nothing found for {wanted!r}.")
         return
     width = console.table_width()
     heads = [_head(hit) for hit in hits]
     for hit, head in zip(hits, _aligned(heads), strict=True):
         room = None if width is None else max(20, width - text.width(head) - 2)
-        console.put(f"{head}  {_marked(hit['preview'], room, colour=colour)}")
+        console.put(join([f"{head}  ", _marked(hit["preview"], room, colour=colour)]))
     if in_all > len(hits):
         console.put(f"+ {in_all - len(hits):,} more: --limit N shows N")
     if any(hit["gone"] for hit in hits):
@@ -151,12 +152,12 @@ def _head(hit: dict[str, Any]) -> list[str]:
     """Session, message, time, and who said it."""
     number = text.NULL if hit["message"] is None else f"#{hit['message']}"
     if hit["agent"] != "main":
-        number = f"{text.clean(hit['agent'] or 'agent')}{number}"
+        number = f"{hit['agent'] or 'agent'}{number}"
     return [
-        text.clean(hit["session"] or text.NULL)[:8] + ("*" if hit["gone"] else ""),
+        (hit["session"] or text.NULL)[:8] + ("*" if hit["gone"] else ""),
         number,
         hit["local_time"] or text.NULL,
-        text.clean(hit["tool"] or "") or hit["role"],
+        hit["tool"] or hit["role"],
     ]
 
 
@@ -169,7 +170,7 @@ def _aligned(heads: list[list[str]]) -> list[str]:
     ]
 
 
-def _marked(preview: str, room: int | None, *, colour: bool) -> str:
+def _marked(preview: str, room: int | None, *, colour: bool) -> Safe:
     """The preview with its matches shown: bold, or between asterisks."""
     begin, end = matches.MARKS
     if room is not None:
@@ -181,6 +182,7 @@ def _marked(preview: str, room: int | None, *, colour: bool) -> str:
         preview = text.shorten(preview, room)
     if preview.count(begin) > preview.count(end):
         preview += end  # the cut went through a match
-    if colour:
-        return preview.replace(begin, "\x1b[1;33m").replace(end, "\x1b[0m")
-    return preview.replace(begin, "**").replace(end, "**")
+    if not colour:
+        return line(preview.replace(begin, "**").replace(end, "**"))
+    parts = preview.replace(end, begin).split(begin)
+    return join(console.paint(part, "match" if place % 2 else "", on=True) for place, part in enumerate(parts))

@@ -17,6 +17,7 @@ from crusts_index.cli.suggest import place_of
 from crusts_index.cli.words import read_words
 from crusts_index.errors import CrustsError, WrongUsage
 from crusts_index.insight.fixes import fix_blocks
+from crusts_index.plain import line, lines
 from crusts_index.render import clipboard, console, table, text
 from crusts_index.render.completion import Command
 from crusts_index.store import query, when
@@ -52,7 +53,7 @@ class Shell:
     @property
     def prompt(self) -> str:
         """What stands before the line to type."""
-        return f"crusts:{text.clean(self.session)[:8]}> " if self.session else "crusts> "
+        return f"crusts:{line(self.session)[:8]}> " if self.session else "crusts> "
 
     def run(self, line: str) -> int:
         """Run one line; the exit code that the command would have. Only a closed output is raised."""
@@ -179,7 +180,7 @@ class Shell:
     def _cells(self, row: dict[str, Any]) -> tuple[object, ...]:
         active = row["last_active_ms"]
         return (
-            text.clean(row["session"])[:8] + ("*" if row["session"] == self.session else ""),
+            row["session"][:8] + ("*" if row["session"] == self.session else ""),
             text.age(None if active is None else max(0, when.now_ms() - active)),
             os.path.basename((row["project"] or "").rstrip("/")),
             row["title"],
@@ -198,12 +199,13 @@ class Shell:
         if int(rest[0]) > len(blocks):
             told = "there is nothing to fix" if not blocks else f"`fix` has {len(blocks)} of them"
             raise CrustsError(f"no block {rest[0]}: {told}")
-        block = text.clean_lines(blocks[int(rest[0]) - 1])
+        block = lines(blocks[int(rest[0]) - 1])
         where = clipboard.copy(block)
         if where is None:
             raise CrustsError("there is no clipboard here: `fix` prints the text")
         taken = "copied" if where == "system" else "asked the terminal to copy"
-        console.put(f"{taken} block {rest[0]} ({len(block):,} characters): {text.shorten(text.clean(block), 50)}")
+        begin = text.shorten(" ".join(block.split()), 50)
+        console.put(f"{taken} block {rest[0]} ({len(block):,} characters): {begin}")
 
     def _help(self, rest: list[str]) -> int:
         if rest:
@@ -216,7 +218,8 @@ class Shell:
         lines = [f"  {name:<16} {about}" for name, about in OWN.items()]
         lines += [f"  {name:<16} {about}" for name, (_, about) in app.COMMANDS.items() if name != "tui"]
         shown = ["Commands; those about one session are about the selected one:", *lines]
-        console.put("\n".join(text.shorten(line, width) if width else line for line in shown))
+        for said in shown:
+            console.put(text.shorten(said, width) if width else said)
         return 0
 
 

@@ -8,7 +8,8 @@ import typer
 
 from crusts_index.cli import options, show
 from crusts_index.errors import CrustsError, WrongUsage
-from crusts_index.render import console, text
+from crusts_index.plain import lines
+from crusts_index.render import console
 from crusts_index.store import guard, query
 
 Statement = Annotated[
@@ -36,13 +37,13 @@ def sql(
     settings = options.settings(context)
     form = show.form_of(settings, format)
     if report is not None:
-        console.put(report_sql(report))
+        console.put(lines(report_sql(report)))
         return
     if schema:
         if form is options.Format.JSON:
             show.document(schema_document())
         else:
-            console.put(schema_text(console.table_width() or 100))
+            console.put(lines(schema_text(console.table_width() or 100)))
         return
     asked = _statement(statement)
     with show.opened(settings) as store:
@@ -81,7 +82,7 @@ def report_sql(name: str) -> str:
     views = dict(query.view_scripts())
     texts = [query.sql(one) for one in found] or ([views[name]] if name in views else [])
     if not texts:
-        raise CrustsError(f"no report named {text.clean(name)}: there are {', '.join(query.names())}")
+        raise CrustsError(f"no report named {name}: there are {', '.join(query.names())}")
     return "\n".join(texts)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-import textwrap
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from crusts_index import plain
 from crusts_index.cli import options
 from crusts_index.cli.shell import Shell
 from crusts_index.cli.suggest import suggestions
@@ -69,7 +69,7 @@ def _talk(settings: Settings, flags: Flags, session: str | None, last: int | Non
     shell = Shell(settings, flags, ask=lambda question: _answer(question))
     _begin(shell, session, last)
     prompt.completer = _completer(shell)
-    console.put(textwrap.fill("`help` lists the commands, Tab completes, Ctrl-D leaves.", console.table_width() or 80))
+    console.remark("`help` lists the commands, Tab completes, Ctrl-D leaves.")
     while not shell.is_over:
         sys.stdout.flush()
         try:
@@ -104,7 +104,21 @@ def _prompt(settings: Settings) -> PromptSession[str]:
         complete_in_thread=True,
         enable_history_search=True,
         color_depth=_depth(settings),
+        output=_output(),
     )
+
+
+def _output() -> Any:
+    """The terminal as prompt_toolkit writes to it, cleaned of what it lets through in words and names of files."""
+    from prompt_toolkit.output.vt100 import Vt100_Output
+
+    class Cleaned(Vt100_Output):
+        """Writes words cleaned, its own line ends and escape sequences as they are."""
+
+        def write(self, data: str) -> None:
+            super().write(data if not data.strip("\r\n") else plain.line(data))
+
+    return Cleaned.from_pty(sys.stdout, term=os.environ.get("TERM"))
 
 
 def _depth(settings: Settings) -> Any:

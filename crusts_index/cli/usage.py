@@ -34,11 +34,15 @@ _TOOL_COLUMNS = ("uses", "result_tokens", "carried_tokens", "errors")
 _WINDOW_COLUMNS = ("blocks", "tokens", "carried_tokens", "carried_usd")
 _SHORT = ("input", "cache_read", "cache_write", "output", "tokens", "result_tokens", "carried_tokens")
 _PATH = 32  # columns that a project's path takes in the table
-_CALL_NOTE = "Calls and tokens are exact, as billed; the cost is derived, at list price."
-_TOOL_NOTE = """Uses and errors are exact, tokens are estimated.
-carried: times the later calls of the result's epoch."""
-_WINDOW_NOTE = """What filled the windows. Tokens are shares of the billed output, else estimated;
-carried: times the calls that carried it, at the price of cache reads (derived)."""
+_CALL_NOTES = ["Calls and tokens are exact, as billed; the cost is derived, at list price."]
+_TOOL_NOTES = [
+    "Uses and errors are exact, tokens are estimated.",
+    "carried: times the later calls of the result's epoch.",
+]
+_WINDOW_NOTES = [
+    "What filled the windows. Tokens are shares of the billed output, else estimated;",
+    "carried: times the calls that carried it, at the price of cache reads (derived).",
+]
 
 
 def usage(
@@ -83,7 +87,7 @@ def _print(by: By, rows: list[dict[str, Any]], total: dict[str, Any], in_all: in
     console.put(table.table([by.value, *names], values, console.table_width(), forms))
     if len(rows) < in_all:
         console.put(f"+ {in_all - len(rows):,} more, counted in the total")
-    console.remark(_WINDOW_NOTE if by in _WINDOWS else _TOOL_NOTE if by in _TOOLS else _CALL_NOTE)
+    console.remark(*(_WINDOW_NOTES if by in _WINDOWS else _TOOL_NOTES if by in _TOOLS else _CALL_NOTES))
     if total.get("retained_calls"):
         console.remark(f"{total['retained_calls']:,} of the calls were billed but are in no transcript any more.")
 

@@ -125,7 +125,7 @@ class Watch:
 
     def _tell_missing(self, news: News) -> None:
         if self._shown is not None:
-            self._show(self._shown, MISSING, f"its transcript is missing: {text.clean(news.why)}", None)
+            self._show(self._shown, MISSING, f"its transcript is missing: {news.why}", None)
 
     def _compare(self, shot: Snapshot, news: News | None, previous: str | None) -> None:
         """Show a snapshot that differs from the one shown, and say in what way."""
@@ -133,14 +133,14 @@ class Watch:
         event, notice = "update", ""
         if news is not None and (news.kind != SWITCHED or is_other):
             event = "session" if news.kind == SWITCHED else news.kind
-            now = text.clean(shot.session_id)[:8]
-            notice = f"{text.clean(previous or '')[:8]} → {now}: {news.why}" if is_other else news.why
+            now = shot.session_id[:8]
+            notice = f"{(previous or '')[:8]} → {now}: {news.why}" if is_other else news.why
         before = self._shown
         if before is not None and not is_other and shot.compactions > before.compactions:
             event = "compaction"
             self._compactions += shot.compactions - before.compactions
             self._flash_until = time.monotonic() + FLASH_SECONDS
-        self._show(shot, event, text.clean(notice), previous if is_other else None)
+        self._show(shot, event, notice, previous if is_other else None)
 
     def _show(self, shot: Snapshot, event: str, notice: str, previous: str | None) -> None:
         before = self._shown
@@ -156,7 +156,7 @@ class Watch:
             return
         if self._settings.json:
             moment = self._moment._replace(notice=notice)
-            lines = [jsonout.encode(dashboard.as_json(shot, moment, event, previous), indent=False)]
+            lines: list[str] = [jsonout.encode(dashboard.as_json(shot, moment, event, previous), indent=False)]
         else:
             lines = self._lines(shot, event, notice)
         for line in lines:
@@ -169,7 +169,7 @@ class Watch:
         lines = [f"{at} {notice}"] if notice else []
         if event == "compaction" and shot.last_compaction is not None:
             line = dashboard.compaction_line(shot.last_compaction, self._moment.time_ms)
-            lines.append(f"{at} {text.clean(shot.session_id)[:8]} {line}")
+            lines.append(f"{at} {shot.session_id[:8]} {line}")
         lines.append(dashboard.one_line(shot, self._moment))
         width = console.table_width()
         return [text.shorten(line, width) if width else line for line in lines]
@@ -201,4 +201,5 @@ class Watch:
             console.note(line)
         else:
             width = console.table_width()
-            console.put(textwrap.fill(line, width, subsequent_indent="  ") if width else line)
+            for part in textwrap.wrap(line, width, subsequent_indent="  ") if width else [line]:
+                console.put(part)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import sys
 
 from crusts_index.claude.roots import Root, find_roots
 from crusts_index.errors import CrustsError
 from crusts_index.index import leftovers
 from crusts_index.index.run import index_files, index_roots, note_kept_up
 from crusts_index.index.summary import Options, Summary
+from crusts_index.plain import note
 from crusts_index.store import config as store_config
 from crusts_index.store.open import checkpoint, open_store
 from crusts_index.store.promises import Promises
@@ -62,7 +62,7 @@ def open_writer(settings: Settings, timeout: float | None = None) -> sqlite3.Con
             from crusts_index.index.privacy import scrub
 
             if scrub(store):
-                _note("keepText is not true: the text that was kept is taken out of the store and all beside it")
+                note("keepText is not true: the text that was kept is taken out of the store and all beside it")
             found = Promises(store)
         if found.owed is not None:
             from crusts_index.index.traces import keep_promises
@@ -120,11 +120,11 @@ def open_refreshed(settings: Settings) -> sqlite3.Connection:
             summary = index_all(settings, report_options(settings), timeout=REPORT_SECONDS)
             if not summary.is_complete:
                 left = max(0, summary.pending_bytes - summary.bytes_read) / 1e6
-                _note(f"the store is behind by about {left:,.1f} MB of transcripts: run `crusts index`")
+                note(f"the store is behind by about {left:,.1f} MB of transcripts: run `crusts index`")
         except CrustsError as error:
             if not os.path.exists(settings.db):
                 raise
-            _note(f"could not bring the store up to date ({error}); answering from what is there")
+            note(f"could not bring the store up to date ({error}); answering from what is there")
     return open_store(settings.db)
 
 
@@ -134,7 +134,7 @@ def _bring_up(settings: Settings) -> None:
         try:
             ensure(settings.db, timeout=REPORT_SECONDS)
         except CrustsError as error:
-            _note(f"could not bring the store up to date ({error}); answering from what is there")
+            note(f"could not bring the store up to date ({error}); answering from what is there")
 
 
 def keep_up(settings: Settings, summary: Summary, *, ask_all: bool = False, fetch: bool = False) -> list[str]:
@@ -149,7 +149,7 @@ def keep_up(settings: Settings, summary: Summary, *, ask_all: bool = False, fetc
             search.keep_up(settings, summary.touched if summary.was_kept_up else None)
             note_kept_up(store)
         except CrustsError as error:
-            _note(f"the search file was left as it was: {error}")
+            note(f"the search file was left as it was: {error}")
     finally:
         store.close()
     return unpriced
@@ -178,7 +178,3 @@ def list_problems(settings: Settings) -> list[tuple[str, int, int, str]]:
 def report_options(settings: Settings) -> Options:
     """How a report indexes: within its two seconds."""
     return Options(keep_text=keeps_text(settings), seconds=REPORT_SECONDS, kind="report", jobs=0)
-
-
-def _note(text: str) -> None:
-    sys.stderr.write(f"crusts: {text}\n")

@@ -72,7 +72,7 @@ def inject(settings: "Settings", data: bytes) -> None:
 
 def read_log(settings: "Settings", limit: int | None = None) -> "list[dict[str, Any]]":
     """The entries of the log, newest first; lines that are none are skipped."""
-    from crusts_index.jsontext import loads
+    from crusts_index.jsontext import loads_shallow
 
     try:
         with open(os.path.join(settings.home, LOG), "rb") as file:
@@ -84,8 +84,8 @@ def read_log(settings: "Settings", limit: int | None = None) -> "list[dict[str, 
         if limit is not None and len(found) >= limit:
             break
         try:
-            entry = loads(line)
-        except (ValueError, RecursionError):
+            entry = loads_shallow(line)
+        except ValueError:
             continue
         if isinstance(entry, dict) and isinstance(entry.get("ts"), str):
             found.append(entry)
@@ -127,7 +127,7 @@ def _is_too_soon(settings: "Settings", session_id: str, gate: "Gate", now: int) 
     """Whether this session was told within the gap, as the end of the log has it."""
     from datetime import datetime
 
-    from crusts_index.jsontext import loads
+    from crusts_index.jsontext import loads_shallow
 
     try:
         with open(os.path.join(settings.home, LOG), "rb") as file:
@@ -140,7 +140,7 @@ def _is_too_soon(settings: "Settings", session_id: str, gate: "Gate", now: int) 
         if wanted not in line:
             continue
         try:
-            entry = loads(line.decode("utf-8", "replace"))
+            entry = loads_shallow(line.decode("utf-8", "replace"))
             if entry["sessionId"] == session_id:
                 told = datetime.fromisoformat(entry["ts"]).timestamp() * 1000
                 return bool(0 <= now - told < gate.min_gap_ms)

@@ -3,6 +3,7 @@
 import sys
 
 from crusts_index.errors import NotQuick
+from crusts_index.plain import note
 from crusts_index.store.settings import Settings, load_settings, split_flags
 
 MOST_STDIN = 1 << 20
@@ -56,11 +57,7 @@ def _run_plain(settings: Settings) -> None:
     if summary.touched or not summary.was_kept_up or "search" in settings.config:
         unpriced = keep_up(settings, summary)
         if unpriced:
-            _note(f"no price is known for {', '.join(unpriced)}: their calls have no cost")
+            note(f"no price is known for {', '.join(unpriced)}: their calls have no cost")
     sys.stdout.write(summary.sentence() + "\n")
     for path, reason in summary.unreadable:
-        _note(f"could not read {path}: {reason}")
-
-
-def _note(message: str) -> None:
-    sys.stderr.write("crusts: " + "".join(c if c.isprintable() else "?" for c in message) + "\n")
+        note(f"could not read {path}: {reason}")

@@ -6,6 +6,7 @@ import sys
 from crusts_index.errors import CrustsError, NotQuick, WrongUsage
 from crusts_index.insight import readout as insight
 from crusts_index.jsontext import dumps
+from crusts_index.plain import Safe, escaped, note
 from crusts_index.store import query, when
 from crusts_index.store.settings import load_settings, split_flags
 
@@ -102,20 +103,13 @@ def read(store: "sqlite3.Connection", since: int, project: str | None) -> "dict[
     )
 
 
-def encode(value: object, *, indent: bool = False) -> str:
+def encode(value: object, *, indent: bool = False) -> Safe:
     """JSON without a character that could do harm on a terminal."""
-    if indent:
-        import json
-
-        text = json.dumps(value, indent=2, ensure_ascii=False)
-    else:
-        text = dumps(value)
-    if text.replace("\n", "").isprintable():
-        return text
+    if not indent:
+        return escaped(dumps(value))
     import json
 
-    plain = "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
-    return plain.replace("\x7f", "\\u007f")
+    return escaped(json.dumps(value, indent=2, ensure_ascii=False))
 
 
 def _iso(milliseconds: int) -> str:
@@ -140,6 +134,6 @@ def _keep(document: object, path: str, *, named: bool) -> str | None:
     except OSError as error:
         if named:
             raise CrustsError(f"--detail: cannot write {path}: {error.strerror}") from error
-        sys.stderr.write(f"crusts: cannot write {path}: {error.strerror}; name another with --detail\n")
+        note(f"cannot write {path}: {error.strerror}; name another with --detail")
         return None
     return path

@@ -10,6 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from crusts_index.plain import Safe
     from crusts_index.quick.live import Live
     from crusts_index.quick.named import Named
     from crusts_index.store.settings import Settings
@@ -111,7 +112,7 @@ def document(live: "Live") -> "dict[str, Any]":
     }
 
 
-def encode(value: object) -> str:
+def encode(value: object) -> "Safe":
     """JSON without a character that could do harm on a terminal."""
     from crusts_index.quick.readout import encode
 

@@ -4,7 +4,9 @@ bytes of the one transcript. Whatever happens there is a line, and exit code 0."
 import os
 import sys
 
+from crusts_index import plain
 from crusts_index.errors import CrustsError, NotQuick
+from crusts_index.plain import Safe, note
 from crusts_index.store.settings import Settings, load_settings, split_flags
 
 TYPE_CHECKING = False
@@ -56,7 +58,7 @@ def run(argv: list[str]) -> int:
         settings = load_settings(flags)
     except CrustsError as error:
         settings = _without_home(no_color=flags.no_color)
-        sys.stderr.write(f"crusts: {error}\n")
+        note(str(error))
     show(settings, read_stdin(), given["--format"] or DEFAULT_FORMAT, given["--wrap"])
     return 0
 
@@ -71,13 +73,13 @@ def show(settings: Settings, data: bytes, template: str, wrapped: str | None) ->
     try:
         ours = line(settings, data, template)
     except Exception as error:  # a status line is there, or it is not: a fault of ours must not blank it
-        sys.stderr.write(f"crusts: {type(error).__name__}: {printable(str(error))}\n")
-        ours = FALLBACK
+        note(f"{type(error).__name__}: {error}")
+        ours = Safe(FALLBACK)
     theirs = other.output(WRAP_SECONDS) if other is not None else ""
-    put(f"{theirs} │ {ours}" if theirs else ours)
+    put(Safe(f"{theirs} │ {ours}") if theirs else ours)  # theirs is the user's own, colours and all
 
 
-def line(settings: Settings, data: bytes, template: str) -> str:
+def line(settings: Settings, data: bytes, template: str) -> Safe:
     """The line for a payload; a short one that says so where nothing is known."""
     from crusts_index.claude.payloads import read_status
     from crusts_index.quick.live import Live
@@ -96,13 +98,13 @@ def line(settings: Settings, data: bytes, template: str) -> str:
             payload.project_dir or payload.cwd,
         )
     elif data:
-        return FALLBACK
+        return Safe(FALLBACK)
     else:
         named = newest(settings, os.getcwd())
     live = Live(settings, named, now_ms())
     try:
         if not live.is_known:
-            return FALLBACK + ": nothing yet" if payload else FALLBACK
+            return Safe(FALLBACK + ": nothing yet" if payload else FALLBACK)
         return render(template, fields(live, payload, template), colours(settings, live.window.health), width(payload))
     finally:
         live.close()
@@ -126,10 +128,10 @@ def fields(live: "Live", payload: "StatusPayload | None", template: str) -> dict
         "health": window.health,
         "mark": mark(live) if "{mark}" in template else "",
         "cache": "" if warm is None else "warm" if warm else "cold",
-        "model": printable((payload.model_name if payload else None) or window.model),
+        "model": (payload.model_name if payload else None) or window.model,
         "cost": "" if cost is None else f"${cost:.2f}",
-        "session": printable(facts.session.session_id[:8]),
-        "project": printable(os.path.basename(project.rstrip("/")) if project else ""),
+        "session": facts.session.session_id[:8],
+        "project": os.path.basename(project.rstrip("/")) if project else "",
         "compactions": str(len(facts.all_compactions)),
     }
 
@@ -140,7 +142,7 @@ def mark(live: "Live") -> str:
     if not costs:
         return ""
     worst = next((one for one in costs if one.is_reread), costs[0])
-    name = printable(os.path.basename(worst.path or "") or worst.tool or "result")
+    name: str = plain.line(os.path.basename(worst.path or "") or worst.tool or "result")
     name = name if len(name) <= 24 else name[:23] + "…"
     return f"↻ {name} {short(worst.tokens)} re-read" if worst.is_reread else f"▲ {name} {short(worst.tokens)}"
 
@@ -166,7 +168,7 @@ def width(payload: "StatusPayload | None") -> int | None:
     return said or (int(columns) if columns.isascii() and columns.isdigit() and int(columns) else None)
 
 
-def render(template: str, values: dict[str, str], colour: str = "", columns: int | None = None) -> str:
+def render(template: str, values: dict[str, str], colour: str = "", columns: int | None = None) -> Safe:
     """Fill a template: `{name}` is a field, `[…]` is left out where a field in it is empty.
 
     Where it is wider than `columns`, bracketed parts go from the end, then the rest is cut.
@@ -179,14 +181,14 @@ def render(template: str, values: dict[str, str], colour: str = "", columns: int
     optional_ones = [place for place, (_, optional) in enumerate(pieces) if optional]
     while columns and optional_ones and sum(len(text) for text, _ in pieces) > columns:
         del pieces[optional_ones.pop()]
-    text = "".join(text for text, _ in pieces)
-    if columns and len(text) > columns:
-        text = text[: columns - 1] + "…"
+    filled = plain.line("".join(text for text, _ in pieces))
+    if columns and len(filled) > columns:
+        filled = Safe(filled[: columns - 1] + "…")
     if not colour:
-        return text
+        return filled
     head = f"{values.get('glyph', '')} {values.get('percent', '')}%"
-    wanted = head if head in text else values.get("glyph") or "\0"
-    return text.replace(wanted, f"\x1b[{colour}m{wanted}\x1b[0m", 1)
+    wanted = head if head in filled else values.get("glyph") or "\0"
+    return Safe(filled.replace(wanted, f"\x1b[{colour}m{wanted}\x1b[0m", 1))
 
 
 def unknown_fields(template: str) -> list[str]:
@@ -230,16 +232,12 @@ def read_stdin() -> bytes:
 
 def put(text: str) -> None:
     """Print a line, in plain characters where the terminal's encoding has no others."""
+    shown: str = plain.line(text)
     try:
-        text.encode(sys.stdout.encoding or "ascii")
+        shown.encode(sys.stdout.encoding or "ascii")
     except UnicodeError:
-        text = text.translate(_PLAIN).encode("ascii", "replace").decode()
-    sys.stdout.write(text + "\n")
-
-
-def printable(text: str) -> str:
-    """Text without what could steer a terminal."""
-    return "".join(character for character in text if character.isprintable())
+        shown = shown.translate(_PLAIN).encode("ascii", "replace").decode()
+    sys.stdout.write(shown + "\n")
 
 
 def _without_home(*, no_color: bool) -> Settings:

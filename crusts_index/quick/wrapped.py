@@ -3,8 +3,9 @@
 import os
 import signal
 import subprocess
-import sys
 import time
+
+from crusts_index.plain import note
 
 MOST_OUTPUT = 1 << 16
 
@@ -26,7 +27,7 @@ class Wrapped:
                 start_new_session=True,
             )
         except OSError as error:
-            sys.stderr.write(f"crusts: cannot run the other status line: {error.strerror}\n")
+            note(f"cannot run the other status line: {error.strerror}")
 
     def output(self, seconds: float) -> str:
         """What it printed, without empty lines at the end; nothing where it is not done in `seconds`."""

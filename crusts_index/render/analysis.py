@@ -11,7 +11,6 @@ from crusts_index.insight.model_history import ModelHistory
 from crusts_index.insight.toolset import Toolset
 from crusts_index.insight.waste import WasteItem
 from crusts_index.insight.window import Window
-from crusts_index.render import console, text
 from crusts_index.render.analysis_json import compaction_json, duration_seconds
 from crusts_index.render.page import Page
 
@@ -61,7 +60,7 @@ def findings(page: Page, waste: Sequence[WasteItem], advice: Advice) -> None:
     if worst:
         page.head("Waste")
         for item in worst:
-            page.say(f"{item.estimated_tokens:,} tokens ({item.severity}): {text.clean(item.description)}", indent=2)
+            page.say(f"{item.estimated_tokens:,} tokens ({item.severity}): {item.description}", indent=2)
         total = sum(item.estimated_tokens for item in waste)
         page.say(f"{total:,} tokens in all, estimated; `crusts waste` lists everything.")
     if advice.recommendations:
@@ -69,9 +68,9 @@ def findings(page: Page, waste: Sequence[WasteItem], advice: Advice) -> None:
         for place, one in enumerate(advice.recommendations[:_ADVICE_SHOWN], 1):
             saves = f" (saves about {one.impact:,} tokens)" if one.impact else ""
             first, *others = one.action.split("\n")
-            page.say(f"{place}. {text.clean(first).rstrip(':')}{saves}: {text.clean(one.reason)}", indent=3)
+            page.say(f"{place}. {first.strip().rstrip(':')}{saves}: {one.reason}", indent=3)
             for line in others:
-                page.say(f"     {text.clean(line)}", indent=8)
+                page.say(f"     {line.strip()}", indent=8)
 
 
 def explanations(page: Page, facts: Facts, window: Window, current: Buckets) -> None:
@@ -95,7 +94,7 @@ def explanations(page: Page, facts: Facts, window: Window, current: Buckets) -> 
 
 def name_list(names: Iterable[str], shown: int = _NAMES_SHOWN) -> str:
     """Names in a row, the first of them if there are many."""
-    all_names = [text.clean(name) for name in names]
+    all_names = list(names)
     more = f" and {len(all_names) - shown} more" if len(all_names) > shown else ""
     return ", ".join(all_names[:shown]) + more
 
@@ -128,20 +127,19 @@ def _head(page: Page, facts: Facts, history: ModelHistory) -> None:
         switched = f" (switched from {history.segments[0].model})"
     cut = f", up to message {facts.until:,}" if facts.is_partial else ""
     page.say(
-        f"{text.clean(session.project)} · {text.clean(history.current)}{text.clean(switched) and switched} · "
-        f"Claude Code {text.clean(session.first_version or 'unknown')} · {_count(session.messages, 'message')}{cut} · "
-        f"{_count(len(facts.calls), 'call')} · {span(duration_seconds(facts))}"
+        f"{session.project} · {history.current}{switched} · "
+        f"Claude Code {session.first_version or 'unknown'} · {_count(session.messages, 'message')}{cut} · "
+        f"{_count(len(facts.calls), 'call')} · {span(duration_seconds(facts))}",
+        indent=2,
     )
 
 
 def _size(page: Page, facts: Facts, window: Window) -> None:
     page.head("Window")
-    health = console.paint(window.health, COLOURS[window.health], on=page.colour)
+    health = page.paint(window.health, COLOURS[window.health])
     share = f"{window.usage_percentage:,.1f}%"
-    page.say(
-        f"{window.size:,} of {window.limit:,} tokens, {share}, {health}; {window.free:,} free "
-        f"({window.basis}; limit by signal {window.limit_signal})"
-    )
+    rest = f"; {window.free:,} free ({window.basis}; limit by signal {window.limit_signal})"
+    page.say([f"{window.size:,} of {window.limit:,} tokens, {share}, ", health, rest])
     if window.calls_left is None:
         left = "no prediction without growth"
     elif window.calls_left == 0:

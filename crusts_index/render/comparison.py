@@ -67,8 +67,8 @@ def comparison_text(page: Page, found: Comparison) -> None:
     a, b, total = found.a, found.b, found.change.total
     for letter, side in (("A", a), ("B", b)):
         page.head_session(side.session_id, side.title, before=f"{letter}  ")
-        name = text.clean(side.project.rstrip("/").rpartition("/")[2] or side.project)
-        page.say(f"{name} · {side.messages:,} messages · {text.clean(side.window.model)}", indent=2)
+        name = side.project.rstrip("/").rpartition("/")[2] or side.project
+        page.say(f"{name} · {side.messages:,} messages · {side.window.model}", indent=2)
     said = "the windows now, scaled to their size" if found.change.basis == "window" else "tokens as counted, estimated"
     page.head(f"Tokens by category: {said}")
     rows = [(one.category, one.before, one.after, one.delta, one.percent) for one in found.change.categories]

@@ -5,32 +5,38 @@ import shutil
 import sys
 from typing import TextIO
 
-from crusts_index.render.text import clean
+from crusts_index.plain import Safe, line, note, tell
 
-_COLOURS = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36}
+__all__ = ["note", "tell"]
+
+_HUES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "magenta": "35"} | {
+    "cyan": "36",
+    "match": "1;33",
+    "flash": "1;30;43",
+}
 _FALLBACK_COLUMNS = 80
 
 
 def put(text: str) -> None:
-    """Data for stdout, ended by one line end. Characters that its encoding lacks become question marks."""
+    """Data for stdout, ended by one line end: one line, or the several of what is Safe.
+
+    Characters that its encoding lacks become question marks.
+    """
+    text = line(text)
     if not text.endswith("\n"):
         text += "\n"
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
 
 
-def remark(text: str) -> None:
-    """Words below a report, wrapped to the terminal's width."""
+def remark(*lines: str) -> None:
+    """Words below a report, each line wrapped to the terminal's width."""
     import textwrap
 
     width = table_width()
-    for line in text.splitlines():
-        put("\n".join(textwrap.wrap(line, width, break_long_words=False)) if width else line)
-
-
-def note(message: str) -> None:
-    """One line for the user on stderr; nothing that a program should read."""
-    sys.stderr.write(f"crusts: {clean(message)}\n")
+    for words in map(line, lines):
+        for part in textwrap.wrap(words, width, subsequent_indent="  ", break_long_words=False) if width else [words]:
+            put(part)
 
 
 def is_terminal(stream: TextIO) -> bool:
@@ -43,9 +49,9 @@ def use_colour(stream: TextIO, *, no_color: bool) -> bool:
     return is_terminal(stream) and not no_color and os.environ.get("TERM") != "dumb"
 
 
-def paint(text: str, colour: str, *, on: bool) -> str:
-    """`text` in a colour or weight of the terminal, or as it is."""
-    return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m" if on else text
+def paint(text: str, hue: str, *, on: bool) -> Safe:
+    """`text`, cleaned, in a colour or weight of the terminal if that is on and there is one."""
+    return Safe(f"\x1b[{_HUES[hue]}m{line(text)}\x1b[0m") if on and hue else line(text)
 
 
 def table_width() -> int | None:

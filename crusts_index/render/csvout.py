@@ -6,20 +6,20 @@ import math
 import re
 from collections.abc import Sequence
 
-from crusts_index.render.text import clean_lines
+from crusts_index.plain import Safe, lines
 
 # A spreadsheet takes a cell that begins so for a formula; the apostrophe says that it is text.
 _FORMULA = re.compile(r"\s*[=+\-@]")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
-def encode(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+def encode(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Safe:
     """Header and rows, one line end (\\n) a row; null is an empty cell. Spec: D16."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([_cell(name) for name in columns])
     writer.writerows([_cell(value) for value in row] for row in rows)
-    return out.getvalue()
+    return Safe(out.getvalue())
 
 
 def _cell(value: object) -> object:
@@ -27,5 +27,5 @@ def _cell(value: object) -> object:
         return None
     if not isinstance(value, str):
         return value
-    text = clean_lines(value)
+    text = lines(value)
     return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text

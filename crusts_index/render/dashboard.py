@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from crusts_index.insight.snapshot import Cut, Snapshot
+from crusts_index.plain import Safe, join
+from crusts_index.plain import line as cleaned
 from crusts_index.render import text
 from crusts_index.render.analysis import COLOURS, LETTERS, bar, span
 from crusts_index.render.console import paint
@@ -31,7 +33,7 @@ class Moment(NamedTuple):
     """What became of the session: it was followed elsewhere, its transcript is missing."""
 
 
-def page(shot: Snapshot, moment: Moment, width: int, height: int, *, colour: bool) -> list[str]:
+def page(shot: Snapshot, moment: Moment, width: int, height: int, *, colour: bool) -> list[Safe]:
     """Lines for a terminal; blank lines, then sections of less weight are left out where it is too low."""
     width = min(width, _WIDEST)
     sections = [
@@ -54,7 +56,7 @@ def page(shot: Snapshot, moment: Moment, width: int, height: int, *, colour: boo
 
 def one_line(shot: Snapshot, moment: Moment) -> str:
     """The snapshot in one line, for a pipe."""
-    parts = [f"{clock(moment.time_ms)} {text.clean(shot.session_id)[:8]}"]
+    parts = [f"{clock(moment.time_ms)} {shot.session_id[:8]}"]
     if shot.is_known:
         about = "" if shot.basis == "exact" else f" {shot.basis}"
         parts.append(f"{shot.usage_percentage:.1f}% {shot.size:,}/{shot.limit:,}{about}")
@@ -77,7 +79,7 @@ def compaction_line(cut: Cut, time_ms: int, *, is_short: bool = False) -> str:
     """What a compaction did, as far as it was logged; `is_short` rounds, and leaves out what began it."""
     said = f"compacted {clock(cut.time_ms or time_ms)}"
     if cut.trigger and not is_short:
-        said += f" ({text.clean(cut.trigger)})"
+        said += f" ({cut.trigger})"
     if cut.pre_tokens is None:
         return said
     number = text.tokens if is_short else text.number
@@ -87,7 +89,7 @@ def compaction_line(cut: Cut, time_ms: int, *, is_short: bool = False) -> str:
 
 def summary(first: Snapshot, last: Snapshot, seconds: float, compactions: int, sessions: int) -> str:
     """What a watch saw, in one line; `sessions` counts those it followed."""
-    parts = [f"Watched {text.clean(last.session_id)[:8]} for {span(int(seconds))}"]
+    parts = [f"Watched {last.session_id[:8]} for {span(int(seconds))}"]
     if last.is_known:
         began = f"{first.usage_percentage:.1f}% → " if first.is_known and sessions == 1 else ""
         parts.append(f"window {began}{last.usage_percentage:.1f}% ({last.size:,} tokens, {last.basis})")
@@ -163,10 +165,10 @@ def sparkline(values: Sequence[int], columns: int) -> str:
 
 def _head(shot: Snapshot, moment: Moment, width: int) -> list[list[Segment]]:
     at = clock(moment.time_ms)
-    title = f" {text.clean(shot.title)}" if shot.title else ""
-    name = text.shorten(f"{text.clean(shot.session_id)[:8]}{title}", width - len(at) - 1)
+    title = f" {shot.title}" if shot.title else ""
+    name = text.shorten(f"{shot.session_id[:8]}{title}", width - len(at) - 1)
     gap = " " * max(1, width - text.width(name) - len(at))
-    model = text.clean(shot.model)
+    model = shot.model
     place = text.shorten_path(shot.project, max(8, width - text.width(model) - 3))
     lines: list[list[Segment]] = [[(name, "bold"), (gap, ""), (at, "dim")], [(f"{place} · {model}", "dim")]]
     if moment.notice:
@@ -247,10 +249,10 @@ def _workers(shot: Snapshot, width: int) -> list[list[Segment]]:
     count, unit = len(shot.workers), "tok" if width < _NARROW else "tokens"
     lines: list[list[Segment]] = [[], [(f"{count} {_plural('subagent', count)} running", "bold")]]
     for one in shot.workers[:_WORKERS_SHOWN]:
-        kind = f" {text.clean(one.agent_type)}" if one.agent_type else ""
+        kind = f" {one.agent_type}" if one.agent_type else ""
         much = f"{text.tokens(one.tokens)} {unit}"
         done = f"  {one.calls:,} {_plural('call', one.calls)}, {much}" if one.calls else ""
-        lines.append([(f"  {text.shorten(text.clean(one.agent_id), 12)}{kind}", ""), (done, "dim")])
+        lines.append([(f"  {text.shorten(one.agent_id, 12)}{kind}", ""), (done, "dim")])
     if count > _WORKERS_SHOWN:
         lines.append([(f"  and {count - _WORKERS_SHOWN} more", "dim")])
     return lines
@@ -282,23 +284,19 @@ def _speech(shot: Snapshot) -> str:
     if shot.said is None:
         return ""
     said = text.clean(shot.said.text)
-    return f"{text.clean(shot.said.who)}: {said}" if said else text.clean(shot.said.who)
+    return f"{shot.said.who}: {said}" if said else shot.said.who
 
 
-def _painted(line: Sequence[Segment], width: int, *, colour: bool) -> str:
+def _painted(line: Sequence[Segment], width: int, *, colour: bool) -> Safe:
     room, found = width, []
     for part, name in line:
+        part = cleaned(part)
         kept = text.shorten(part, room)
         room -= text.width(kept)
-        if name == "flash":
-            found.append(f"\x1b[1;30;43m{kept}\x1b[0m" if colour else kept)
-        elif name and kept.strip():
-            found.append(paint(kept, name, on=colour))
-        else:
-            found.append(kept)
+        found.append(paint(kept, name if kept.strip() else "", on=colour))
         if kept != part:
             break
-    return "".join(found).rstrip(" ")
+    return Safe(join(found).rstrip(" "))
 
 
 def _plural(noun: str, count: int | None) -> str:

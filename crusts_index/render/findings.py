@@ -76,10 +76,10 @@ def advice_text(page: Page, advice: Advice, *, consumers: bool = True) -> None:
     for one in shown:
         saves = f" (saves about {one.impact:,} tokens)" if one.impact else ""
         first, *more = one.action.split("\n")
-        page.say(f"{one.priority}. {text.clean(first)}{saves}", indent=3)
+        page.say(f"{one.priority}. {first}{saves}", indent=3)
         for line in more:
-            page.say_inset(3, text.clean(line))
-        page.say_inset(3, text.clean(one.reason))
+            page.say_inset(3, line.strip())
+        page.say_inset(3, one.reason)
 
 
 def note_text(page: Page) -> None:
@@ -97,9 +97,9 @@ def _group(page: Page, severity: str, items: list[WasteItem], everything: bool) 
     told = ""
     for item in shown:
         size = f"{item.estimated_tokens:,} tokens: " if item.estimated_tokens else ""
-        page.say_inset(2, f"{size}{text.clean(item.description)}{_carried(item)}")
+        page.say_inset(2, f"{size}{item.description}{_carried(item)}")
         if item.recommendation != told:
-            page.say_inset(4, f"→ {text.clean(item.recommendation)}")
+            page.say_inset(4, f"→ {item.recommendation}")
         told = item.recommendation
     if len(shown) < len(items):
         rest = sum(item.estimated_tokens for item in items[len(shown) :])
@@ -118,7 +118,7 @@ def _excused(page: Page, items: list[WasteItem]) -> None:
         return
     page.head("Read again for a reason (not counted)")
     for item in items:
-        page.say_inset(2, f"{item.excused_tokens:,} tokens: {text.clean(item.description)}")
+        page.say_inset(2, f"{item.excused_tokens:,} tokens: {item.description}")
 
 
 def _findings(count: int) -> str:

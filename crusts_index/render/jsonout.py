@@ -2,28 +2,26 @@
 
 import json
 import math
-import re
 from collections.abc import Mapping, Sequence
+
+from crusts_index.plain import Safe, escaped
 
 SCHEMA_VERSION = 1
 
-# JSON escapes what is below a space by itself; these do as much harm on a terminal.
-_UNSAFE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
-
-def encode(value: Mapping[str, object], *, indent: bool) -> str:
+def encode(value: Mapping[str, object], *, indent: bool) -> Safe:
     """One JSON object that begins with `schema_version`; two-space indent or compact. Unknown is null."""
     document = {"schema_version": SCHEMA_VERSION, **value}
     return encode_plain(document, indent=indent)
 
 
-def encode_plain(value: object, *, indent: bool = False) -> str:
+def encode_plain(value: object, *, indent: bool = False) -> Safe:
     """The same for any value, and nothing added to it."""
     spacing = (",", ": ") if indent else (",", ":")
     encoded = json.dumps(
         finite(value), indent=2 if indent else None, separators=spacing, ensure_ascii=False, allow_nan=False
     )
-    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", encoded)
+    return escaped(encoded)
 
 
 def records(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> list[dict[str, object]]:

@@ -78,7 +78,7 @@ def costs_text(
         ("session", "day", "trigger", "dropped", "lost", "again", "focus"),
         [
             (
-                *(text.clean(cost.session_id)[:8], (cost.timestamp or "")[:10], cost.trigger, cost.tokens_dropped),
+                *(cost.session_id[:8], (cost.timestamp or "")[:10], cost.trigger, cost.tokens_dropped),
                 *(cost.lost_tokens, cost.again_tokens, cost.focus or ""),
             )
             for cost in costs[-shown:]
@@ -95,14 +95,14 @@ def _event_text(page: Page, facts: Facts, event: Event, shown: int, *, verbose: 
     one = event.compaction
     how = one.trigger or (f"inferred by {one.detection}" if one.detection != "marker" else "no trigger logged")
     where = f" at message {one.message:,}" if one.message is not None else ""
-    page.head(f"Compaction {event.number}{where} ({text.clean(how)}){'' if one.on_path else ', rewound since'}")
+    page.head(f"Compaction {event.number}{where} ({how}){'' if one.on_path else ', rewound since'}")
     unit = " of messages" if event.after_basis == "logged" else ""
     page.say(
         f"{text.number(event.tokens_before)} → {text.number(event.tokens_after)} tokens{unit}, "
         f"{text.number(event.tokens_dropped)} dropped; first call after it: {text.number(event.window_after)}"
     )
     if one.focus:
-        page.say(f"Focus asked for: {text.clean(one.focus)}")
+        page.say(f"Focus asked for: {one.focus}")
     if not event.is_known:
         page.say("Nothing follows it on its branch, so nothing can be said of what it lost.")
         return
@@ -142,7 +142,7 @@ def _kind_text(page: Page, facts: Facts, kind: str, fates: list[Fate], shown: in
         values.append([tokens, same[0].verdict, times + what])
         if verbose:
             at = f" (message {first.message})" if first.message is not None else ""
-            values[-1].append(text.clean(first.detail) + at)
+            values[-1].append(first.detail + at)
     _rows(page, ("tokens", "verdict", "what", "evidence") if verbose else ("tokens", "verdict", "what"), values)
     if len(rows) > shown:
         page.say(f"+ {len(rows) - shown:,} more: --limit N shows N")
@@ -151,7 +151,7 @@ def _kind_text(page: Page, facts: Facts, kind: str, fates: list[Fate], shown: in
 def _what(facts: Facts, fate: Fate) -> str:
     """The item in words, a file by its path in the project."""
     item = fate.item
-    said = text.clean(item.description.replace(facts.session.project.rstrip("/") + "/", ""))
+    said = item.description.replace(facts.session.project.rstrip("/") + "/", "")
     return f"{item.weight}: {said}" if item.weight else said
 
 

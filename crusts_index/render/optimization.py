@@ -26,13 +26,11 @@ def optimization_text(page: Page, facts: Facts, found: Optimization, share: floa
         page.say(f"Project: {text.shorten_path(folder, (page.width or _ANY_WIDTH) - 9)}")
     for fix in found.fixes:
         page.head(f"{fix.id}  {fix.title}" + (f", about {fix.savings:,} tokens" if fix.savings else ""))
-        page.say_inset(2, f"{fix.kind}: {text.clean(fix.description)}")
+        page.say_inset(2, f"{fix.kind}: {fix.description}")
         if fix.target:
-            page.say_inset(2, f"adds to {text.clean(fix.target.removeprefix(f'{folder}/'))} of the project:")
+            page.say_inset(2, f"adds to {fix.target.removeprefix(f'{folder}/')} of the project:")
         lines = fix.action.split("\n")
-        for line in lines[:_LINES_SHOWN]:
-            # Not wrapped, as it is to be copied.
-            page.lines.append(f"    {text.clean(line)}" if line else "")
+        page.say_as_is("\n".join(lines[:_LINES_SHOWN]), 4)
         if len(lines) > _LINES_SHOWN:
             rest = len(lines) - _LINES_SHOWN
             page.say_inset(2, f"  + {rest} more {'line' if rest == 1 else 'lines'}")

@@ -200,7 +200,7 @@ def ticks(step: float, top: float, form: Any = _round_tokens) -> list[Mark]:
 def _head(point: Point, calls: int) -> str:
     call = point.call
     where = f"{when(call.time_ms)} · message {call.message:,}"
-    return f"Call {point.number:,} of {calls:,} · {where} · {text.clean(call.model)}"
+    return f"Call {point.number:,} of {calls:,} · {where} · {call.model}"
 
 
 def _height(value: float, top: float) -> float:
@@ -281,7 +281,7 @@ def _cuts(points: Sequence[Point], cuts: Sequence[Compaction]) -> list[Mark]:
             continue
         before = points[place - 1].call.context_tokens if place else one.pre_tokens
         how = one.trigger or ("inferred" if one.detection != "marker" else "trigger not logged")
-        said = f"Compaction {number}, {text.clean(how)}: {count(before)} → {count(point.call.context_tokens)} tokens"
+        said = f"Compaction {number}, {how}: {count(before)} → {count(point.call.context_tokens)} tokens"
         found.append(Mark(round(100 * place / len(points), 3), str(number), said))
     if len(found) > _MANY_CUTS:
         return [mark._replace(said="") for mark in found]

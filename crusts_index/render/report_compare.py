@@ -52,7 +52,7 @@ def _side(letter: str, side: Side, curve: Curve, peak: float) -> Json:
     window = side.window
     return {
         "letter": letter,
-        "title": text.shorten(text.clean(side.title or name_of(side.project)), 160),
+        "title": text.shorten(side.title or name_of(side.project), 160),
         "facts": [
             ("Session", side.session_id),
             ("Project", side.project),

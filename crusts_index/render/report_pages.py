@@ -9,6 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from crusts_index import plain
 from crusts_index.render import text
 from crusts_index.render.jsonout import encode_plain
 
@@ -25,7 +26,7 @@ def html(kind: str, context: Mapping[str, Any]) -> str:
 
     Its Content-Security-Policy lets nothing load and nothing run but the style and the script that are in it.
     """
-    environment, markup = _environment(lambda said: text.clean_lines(said))
+    environment, markup = _environment(plain.lines)
     environment.filters["script_json"] = lambda value: markup(encode_plain(value).translate(_IN_SCRIPT))
     style, script = _read("report.css"), _read("report.js")
     page: str = environment.get_template(f"{kind}.html.j2").render(
@@ -58,7 +59,7 @@ def escape_markdown(value: str) -> str:
 
 def fenced(value: str) -> str:
     """Text in a code block that nothing in it can end."""
-    lines = text.clean_lines(value)
+    lines = plain.lines(value)
     longest = max((len(run) for run in re.findall("`+", lines)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}text\n{lines}\n{fence}"

@@ -118,7 +118,7 @@ def _tiles(found: ProjectReport) -> list[Tile]:
 
 
 def _said(record: Record, titles: Mapping[str, str | None]) -> str:
-    return text.shorten(text.clean(titles.get(record.session_id) or name_of(record.project)), 60)
+    return text.shorten(titles.get(record.session_id) or name_of(record.project), 60)
 
 
 def _sessions_chart(
@@ -130,7 +130,7 @@ def _sessions_chart(
     columns = [
         (
             when(one.active_ms, "%d %b"),
-            f"{when(one.active_ms)} · {_said(one, titles)} · {text.clean(one.session_id)[:8]}",
+            f"{when(one.active_ms)} · {_said(one, titles)} · {one.session_id[:8]}",
             one.percent_used,
         )
         for one in shown

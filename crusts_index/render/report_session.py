@@ -70,7 +70,7 @@ def session_context(found: SessionReport) -> Json:
     cuts = facts.all_compactions
     levels = (("limit", window.limit), ("compaction at", window.trigger))
     return {
-        "title": text.shorten(text.clean(facts.session.title or name_of(facts.session.project)), _TITLE),
+        "title": text.shorten(facts.session.title or name_of(facts.session.project), _TITLE),
         "facts": _head(found),
         "notes": _notes(found),
         "health": window.health,

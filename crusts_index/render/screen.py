@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+from crusts_index.plain import Safe
+
 _ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J"
 _LEAVE = "\x1b[?25h\x1b[?1049l"
 
@@ -21,7 +23,7 @@ class Screen:
     def __init__(self) -> None:
         self.keys: int | None = sys.stdin.fileno() if sys.stdin is not None and sys.stdin.isatty() else None
         self._modes: list[Any] | None = None
-        self._drawn: tuple[tuple[int, int], list[str]] | None = None
+        self._drawn: tuple[tuple[int, int], list[Safe]] | None = None
 
     def enter(self) -> None:
         """Take the terminal over."""
@@ -50,7 +52,7 @@ class Screen:
         found = shutil.get_terminal_size((80, 24))
         return found.columns, found.lines
 
-    def draw(self, lines: Sequence[str]) -> None:
+    def draw(self, lines: Sequence[Safe]) -> None:
         """Put the lines there in place of what there is, without flicker; nothing if they are there already."""
         page = (self.size(), list(lines))
         if page == self._drawn:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from crusts_index.plain import Safe, line
 from crusts_index.render import text
 
 Row = Sequence[object]
@@ -16,7 +17,7 @@ def table(
     rows: Sequence[Row],
     width: int | None = None,
     forms: Mapping[str, Form] | None = None,
-) -> str:
+) -> Safe:
     """Lines for people, in at most `width` columns where text can be cut; None is any width (a pipe).
 
     Numbers are never cut: if they alone are too wide, each row becomes a block of `column  value` lines.
@@ -25,7 +26,7 @@ def table(
     """
     cells = [[_cell(name, value, forms or {}) for name, value in zip(columns, row, strict=True)] for row in rows]
     numeric = [_is_numeric(row[i] for row in rows) for i in range(len(columns))]
-    heads = [text.clean(name) for name in columns]
+    heads: list[str] = [line(name) for name in columns]
     if width is not None:
         widths = _fit(heads, cells, numeric, width)
         if widths is None:
@@ -44,7 +45,7 @@ def _cell(name: str, value: object, forms: Mapping[str, Form]) -> str:
         if name.endswith("_usd"):
             return text.usd(value)
         return text.percent(value) if name.endswith("_share") else text.number(value)
-    return text.NULL if value is None else text.clean(str(value))
+    return text.NULL if value is None else " ".join(line(str(value)).split())
 
 
 def _is_numeric(values: Iterable[object]) -> bool:
@@ -68,19 +69,19 @@ def _fit(heads: list[str], cells: list[list[str]], numeric: list[bool], width: i
     return widths
 
 
-def _blocks(heads: list[str], cells: list[list[str]], width: int) -> str:
+def _blocks(heads: list[str], cells: list[list[str]], width: int) -> Safe:
     margin = max(map(text.width, heads)) + _GAP
     blocks = []
     for row in cells:
-        lines = [f"{head:<{margin}}{cell}" for head, cell in zip(heads, row, strict=True)]
-        blocks.append("\n".join(text.shorten(line, width) for line in lines))
-    return "\n\n".join(blocks)
+        rows = [f"{head:<{margin}}{cell}" for head, cell in zip(heads, row, strict=True)]
+        blocks.append("\n".join(text.shorten(row, width) for row in rows))
+    return Safe("\n\n".join(blocks))
 
 
-def _lay_out(heads: list[str], cells: list[list[str]], numeric: list[bool]) -> str:
+def _lay_out(heads: list[str], cells: list[list[str]], numeric: list[bool]) -> Safe:
     from tabulate import tabulate  # slow to import: it looks up its own version
 
     rule = ["-" * max(map(text.width, column)) for column in zip(heads, *cells, strict=True)]
     align = ["right" if number else "left" for number in numeric]
     # Heads are a row, since tabulate pads what it knows as heads; all is text, or '1e5' would be a number.
-    return tabulate([heads, rule, *cells], tablefmt="plain", disable_numparse=True, colalign=align)
+    return Safe(tabulate([heads, rule, *cells], tablefmt="plain", disable_numparse=True, colalign=align))

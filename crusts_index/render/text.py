@@ -5,37 +5,17 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from crusts_index import plain
+
 NULL = "–"
 ELLIPSIS = "…"
 
-# Whole escape sequences first (CSI, then strings such as OSC up to their end, then two-character ones), so
-# that nothing of their insides is left; after that every control character that stands alone.
-_SEQUENCES = re.compile(
-    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
-    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"
-    r"|\x1b[ -/]*[0-~]"
-)
-_LINE_ENDS = re.compile("\r\n|[\r\v\f\x85\u2028\u2029]")
-_CONTROLS = re.compile(
-    "[\x00-\x08\x0e-\x1f\x7f-\x9f"
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # bidirectional controls reorder what stands around them
-    "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"  # marks and tags that no one sees
-)
-_SURROGATES = re.compile("[\ud800-\udfff]")
 _SPACES = re.compile(r"[ \t\n]+")
 
 
 def clean(text: str) -> str:
-    """One line of `text`, safe for a terminal: no control, escape or bidi characters. Spec: D16."""
-    return _SPACES.sub(" ", clean_lines(text)).strip()
-
-
-def clean_lines(text: str) -> str:
-    """The same for text of several lines: line ends (as \\n) and tabs stay."""
-    if text.isascii() and text.isprintable():
-        return text
-    text = _LINE_ENDS.sub("\n", _SEQUENCES.sub("", text))
-    return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", text))
+    """One line of `text` for JSON and cells: no control, escape or bidi characters, each gap one space. Spec: D16."""
+    return _SPACES.sub(" ", plain.lines(text)).strip()
 
 
 def width(text: str) -> int:
@@ -53,7 +33,8 @@ def _char_width(char: str) -> int:
 
 
 def shorten(text: str, columns: int) -> str:
-    """`text` in at most `columns` columns, its end replaced by … where it does not fit."""
+    """`text`, cleaned to one line, in at most `columns` columns, its end replaced by … where it does not fit."""
+    text = plain.line(text)
     if width(text) <= columns:
         return text
     if columns < 1:
@@ -69,7 +50,7 @@ def shorten(text: str, columns: int) -> str:
 
 def shorten_path(path: str, columns: int) -> str:
     """A path in at most `columns` columns: its end says most, so … stands for its beginning."""
-    path = clean(path)
+    path = plain.line(path)
     over = width(path) - columns
     if over <= 0:
         return path

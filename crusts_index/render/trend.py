@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crusts_index.insight.trend import Record, Trend, sparkline
+from crusts_index.plain import Safe
 from crusts_index.render import csvout, text
 from crusts_index.render.analysis_json import timestamp
 from crusts_index.render.page import Page
@@ -57,7 +58,7 @@ def record_json(one: Record) -> Json:
     return dict(zip(COLUMNS, values, strict=True))
 
 
-def trend_csv(trend: Trend) -> str:
+def trend_csv(trend: Trend) -> Safe:
     """The records as CSV; per cent with two decimals."""
     rows = [record_json(one) | {"percentUsed": f"{one.percent_used:.2f}"} for one in trend.records]
     return csvout.encode(COLUMNS, [list(row.values()) for row in rows])
@@ -86,7 +87,7 @@ def trend_text(page: Page, trend: Trend, limit: int) -> None:
     page.head("The last of them" if len(records) > _SHOWN else "One by one")
     rows = [
         (
-            *(text.clean(one.session_id)[:8], _day(one), _name(one.project), one.window_tokens),
+            *(one.session_id[:8], _day(one), _name(one.project), one.window_tokens),
             *(f"{one.percent_used:.1f}%", one.health, one.messages, one.compactions, one.top_category),
         )
         for one in records[-_SHOWN:]
@@ -103,7 +104,7 @@ def weeks_json(rows: Sequence[Mapping[str, Any]]) -> Json:
     return {"weeks": [{name: row[name] for name in WEEK_COLUMNS} for row in rows]}
 
 
-def weeks_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+def weeks_csv(rows: Sequence[Mapping[str, Any]]) -> Safe:
     """The weeks as CSV."""
     return csvout.encode(WEEK_COLUMNS, [[row[name] for name in WEEK_COLUMNS] for row in rows])
 

@@ -1,10 +1,10 @@
 """config.json in CRUSTS_HOME: read with care, written without losing anybody's keys."""
 
 import os
-import sys
 
 from crusts_index.errors import CrustsError
-from crusts_index.jsontext import loads
+from crusts_index.jsontext import TOO_DEEP, loads_shallow
+from crusts_index.plain import note
 
 Config = dict[str, object]
 
@@ -32,11 +32,11 @@ def read_config(home: str) -> Config:
     except OSError as error:
         _warn(path, error.strerror or str(error))
         return Unread({KEEP_TEXT: False})
-    config = _decode(content)
-    if config is None:
-        _warn(path, "not a JSON object")
+    try:
+        return _decode(content)
+    except ValueError as error:
+        _warn(path, str(error))
         return Unread({KEEP_TEXT: False})
-    return config
 
 
 def keeps_text(config: Config) -> bool:
@@ -64,8 +64,9 @@ def write_config(home: str, changes: Config) -> None:
         if os.path.exists(path):
             with open(path, "rb") as file:
                 content = file.read()
-        current = _decode(content) if content.strip() else {}
-        if current is None:
+        try:
+            current = _decode(content) if content.strip() else {}
+        except ValueError:
             _replace(path + ".corrupt", content)
             current = {}
         import json
@@ -76,12 +77,15 @@ def write_config(home: str, changes: Config) -> None:
         raise CrustsError(f"cannot write {path}: {error.strerror or error}") from error
 
 
-def _decode(content: bytes) -> Config | None:
+def _decode(content: bytes) -> Config:
+    """The settings in a file's content. Raises ValueError, saying in a few words why it holds none."""
     try:
-        config = loads(content.decode("utf-8").removeprefix("\ufeff"))
-    except (ValueError, RecursionError):
-        return None
-    return config if isinstance(config, dict) else None
+        config = loads_shallow(content.decode("utf-8").removeprefix("\ufeff"))
+    except ValueError as error:
+        raise ValueError(TOO_DEEP if str(error) == TOO_DEEP else "not a JSON object") from error
+    if not isinstance(config, dict):
+        raise ValueError("not a JSON object")  # noqa: TRY004 - it is a value of a file
+    return config
 
 
 def _merge(current: Config, changes: Config) -> Config:
@@ -112,5 +116,4 @@ def _replace(path: str, content: bytes) -> None:
 
 
 def _warn(path: str, reason: str) -> None:
-    if sys.stderr is not None:
-        sys.stderr.write(f"crusts: {path}: {reason}; going on with the defaults, and keeping no text\n")
+    note(f"{path}: {reason}; going on with the defaults, and keeping no text")

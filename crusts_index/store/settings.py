@@ -4,11 +4,11 @@ Neither dataclasses nor pathlib here: either costs as much as a bare interpreter
 """
 
 import os
-import sys
 import time
 
 from crusts_index.errors import CrustsError, WrongUsage
 from crusts_index.folders import absolute, listed
+from crusts_index.plain import note
 from crusts_index.store.config import Config, read_config
 
 TYPE_CHECKING = False
@@ -163,19 +163,14 @@ def _timezone(flags: Flags, environ: "Mapping[str, str]", config: Config, home: 
     if zone:
         if can_be_tz(zone):
             return zone
-        _warn(f"TZ: unknown zone {zone!r}; using UTC: say UTC, or one like Europe/Paris")
+        note(f"TZ: unknown zone {zone!r}; using UTC: say UTC, or one like Europe/Paris")
         return "UTC"
     if told is None or is_zone(told):
         return told
     if (home, told) not in _told_zones:
         _told_zones.add((home, told))
-        _warn(f"config.json: unknown timezone {told!r}; using the system's")
+        note(f"config.json: unknown timezone {told!r}; using the system's")
     return None
-
-
-def _warn(text: str) -> None:
-    if sys.stderr is not None:
-        sys.stderr.write(f"crusts: {text}\n")
 
 
 def _text(config: Config, key: str) -> str | None:
