@@ -22,7 +22,7 @@ def run(argv):
     if what == "break": raise RuntimeError("a slip of ours")
     if what == "decline": raise NotQuick
     if what == "missing": import no_such_module_at_all
-    if what == "denied": open("/nonexistent/file")
+    if what == "denied": open("/dev/null/file")
     if what == "interrupt": raise KeyboardInterrupt
     print("quick", *argv, "typer" in sys.modules)
     return 0
@@ -68,7 +68,7 @@ def test_each_failure_has_its_code_and_one_line(crusts: Crusts) -> None:
     """Could not: 1. Wrong usage: 2. Interrupted: 130, silent. Control characters do not survive."""
     assert (1, "", "crusts: no store here\n") == crusts("readout", "refuse")
     assert (2, "", "crusts: no such day\n") == crusts("readout", "misuse")
-    assert (1, "", "crusts: /nonexistent/file: No such file or directory\n") == crusts("readout", "denied")
+    assert (1, "", "crusts: /dev/null/file: Not a directory\n") == crusts("readout", "denied")
     assert (130, "", "") == crusts("readout", "interrupt")
 
 
