@@ -119,7 +119,7 @@ def occurrences(path: Path) -> Iterator[dict[str, Any]]:
         yield {
             "request": said.get("requestId") or None,
             "message": message.get("id") or None,
-            "session": record_session,
+            "session": asked if copied and isinstance(asked, str) and asked else record_session,
             "model": message.get("model") or "unknown",
             "usage": message["usage"],
             "file": str(path),

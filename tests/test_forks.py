@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.builders import ClaudeFolder, Transcript
+from tests.builders import OMIT, ClaudeFolder, Transcript
 from tests.picture import read, scratch
 
 FIRST = "11111111-0000-4000-8000-000000000000"
@@ -199,6 +199,21 @@ def test_a_fork_that_goes_on_later(folder: ClaudeFolder, copied: Fork) -> None:
     fork.response("mine", context=9_000, requestSessionId=FIRST)
     found = owners(read(folder, fork))
     assert [2, 3] == [found[SECOND]["calls"], found[FIRST]["calls"]]
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("names", ORDERS)
+def test_without_request_ids_the_copy_says_who_asked(
+    folder: ClaudeFolder, names: tuple[str, str, str], backwards: bool
+) -> None:
+    """Some services give no request id: a copied answer is known by its message id and the session that asked."""
+    origin, fork, last = map(folder.main, names)
+    origin.response("done", context=30_000, request=OMIT)
+    by_flag(fork, origin.lines())
+    fork.response("more", context=31_000, request=OMIT)
+    by_flag(last, fork.lines())
+    found = owners(either(folder, origin, fork, last, backwards=backwards))
+    assert {names[0]: {"calls": 1}, names[1]: {"calls": 1}} == found
 
 
 @pytest.mark.parametrize("names", ORDERS[:2])

@@ -209,7 +209,7 @@ responses = Table(
     ),
     _text("request_id", "`requestId`; null = none"),
     _text("message_id", "`message.id`; null = none"),
-    _text("record_session", "`sessionId` of its records"),
+    _text("record_session", "`sessionId` of its records; of copies that name it, the session that asked"),
     _int("message", "number of its message in its thread"),
     _int("ordinal", "its place among the responses of its thread, from 1", nullable=False),
     _count("branch", "branch in its thread"),

@@ -81,6 +81,9 @@ class Responses:
         message_id = message.id or None
         known = self._same_message(thread, request_id, message_id)
         session, is_copied = step.record.session_id, step.is_copied
+        if is_copied and step.record.request_session_id:
+            # A copy's lines name its own session; without a request id only this tells that they are the same call.
+            session = step.record.request_session_id
         for response in known:
             if (
                 response.request_id == request_id
@@ -92,7 +95,7 @@ class Responses:
             ):
                 break
         else:
-            response = self._begin(step, message, request_id, thread, known, is_nested=is_nested)
+            response = self._begin(step, message, request_id, session, thread, known, is_nested=is_nested)
         response.last_record_id = step.id
         if step.time_ms is not None:
             response.last_ms = step.time_ms
@@ -127,6 +130,7 @@ class Responses:
         step: Step,
         message: Message,
         request_id: str | None,
+        session: str | None,
         number: int,
         known: list[Response],
         *,
@@ -141,7 +145,7 @@ class Responses:
             step.id,
             request_id,
             message.id or None,
-            step.record.session_id,
+            session,
             ordinal=thread.calls,
             is_copied=step.is_copied,
             is_nested=1 if is_nested else 0,
