@@ -10,6 +10,14 @@ _MOST_COMMAS = 64
 """Commas that the name of one folder may hold."""
 
 
+def make_private(path: str) -> None:
+    """A folder for its owner alone, and those above it that are missing; what is there stays as it is."""
+    above = os.path.dirname(path)
+    if above and not os.path.isdir(above):
+        make_private(above)
+    os.makedirs(path, mode=0o700, exist_ok=True)
+
+
 def absolute(path: str, environ: "Mapping[str, str]") -> str:
     """The path from the root on, `~` being the user's home; it need not exist."""
     if path == "~" or path.startswith("~/"):

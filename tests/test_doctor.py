@@ -36,6 +36,7 @@ OURS = {
     "Auto-inject",
     "Store",
     "Permissions",
+    "Leftovers",
     "Schema revision",
     "Integrity",
     "Index fresh",
@@ -105,8 +106,8 @@ def test_everything_in_order(folder: ClaudeFolder, t: Transcript) -> None:
 def test_the_text_form(folder: ClaudeFolder, t: Transcript) -> None:
     """One line a check and one for all; the same exit code as with --json."""
     done = folder.crusts("doctor")
-    assert (0, 22) == (done.code, len(done.out.splitlines()))
-    assert "21 in order, 0 to look at, 0 failed: pass" in done.out
+    assert (0, 23) == (done.code, len(done.out.splitlines()))
+    assert "22 in order, 0 to look at, 0 failed: pass" in done.out
     (home(folder) / "index.db").write_bytes(b"no database" * 1000)
     done = folder.crusts("doctor")
     assert 1 == done.code

@@ -7,12 +7,13 @@ import time
 from contextlib import suppress
 
 from crusts_index.errors import CrustsError
+from crusts_index.folders import make_private
 
 MAX_BYTES = 8 * 1024 * 1024
 BACKUPS_PER_FILE = 10
 BOM = "\ufeff"
-_NOTE = "unfinished."
-"""Begins the names of notes, among the copies: each names a file that is about to take another's place."""
+NOTES = ".unfinished"
+"""Ends the name of the folder beside that of the copies, where notes name files that are to take another's place."""
 
 
 class FileChanged(Exception):  # noqa: N818 - a signal to read again, not an error
@@ -117,6 +118,7 @@ def write_atomically(
             if note is not None:
                 with suppress(OSError):
                     os.unlink(note)
+                    os.rmdir(os.path.dirname(note))
         _sync_folder(os.path.dirname(real))
     except OSError as error:
         raise CrustsError(f"{path}: cannot be written ({error.strerror})") from error
@@ -125,17 +127,17 @@ def write_atomically(
 def unfinished_files(backups: str) -> list[str]:
     """What writers that are gone left half-written, and their notes of it."""
     try:
-        notes = [name for name in sorted(os.listdir(backups)) if name.startswith(_NOTE)]
+        notes = sorted(os.listdir(backups + NOTES))
     except OSError:
         return []
     found = []
     for name in notes:
-        note, maker = os.path.join(backups, name), name[len(_NOTE) :].partition(".")[0]
+        note, maker = os.path.join(backups + NOTES, name), name.partition(".")[0]
         if not maker.isdigit() or not is_abandoned(note, int(maker)):
             continue
         with suppress(OSError, UnicodeDecodeError), open(note, encoding="utf-8") as file:
             path = file.read(1 << 16)
-            if path.endswith(f".{name[len(_NOTE) :]}.tmp") and is_abandoned(path, int(maker)):
+            if path.endswith(f".{name}.tmp") and is_abandoned(path, int(maker)):
                 found.append(path)
         found.append(note)
     return found
@@ -159,9 +161,9 @@ def _note(backups: str | None, temporary: str) -> str | None:
     """Write down what is about to be written."""
     if backups is None:
         return None
-    note = os.path.join(backups, _NOTE + ".".join(temporary.split(".")[-3:-1]))
+    note = os.path.join(backups + NOTES, ".".join(temporary.split(".")[-3:-1]))
     with suppress(OSError, UnicodeEncodeError):
-        os.makedirs(backups, mode=0o700, exist_ok=True)
+        make_private(backups + NOTES)
         with open(os.open(note, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
             file.write(temporary)
         return note
@@ -186,7 +188,7 @@ def back_up(path: str, backups: str) -> str | None:
         return None
     prefix = _backup_prefix(path)
     try:
-        os.makedirs(backups, mode=0o700, exist_ok=True)
+        make_private(backups)
         copy = _write_copy(backups, prefix, contents.data)
         _prune(backups, prefix)
     except OSError as error:

@@ -2,7 +2,6 @@
 
 import os
 import sqlite3
-import stat
 import time
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -11,12 +10,14 @@ from typing import Any
 from crusts_index.cli.check import FAIL, PASS, WARN, Verdict
 from crusts_index.cli.checks_claude import kept_days
 from crusts_index.errors import CrustsError
+from crusts_index.index import leftovers
 from crusts_index.index.pending import Look, look
 from crusts_index.index.refresh import roots_of
 from crusts_index.render import text
-from crusts_index.store import query, search, upgrade
+from crusts_index.store import private, query, search, upgrade
+from crusts_index.store.locks import is_held, rebuild_lock
 from crusts_index.store.open import HEAD, open_store, read_only
-from crusts_index.store.settings import Settings
+from crusts_index.store.settings import Settings, search_path
 
 SOON_DAYS = 7
 """A transcript that Claude Code deletes within so many days, and that is not read, is told."""
@@ -41,6 +42,7 @@ class StoreChecks:
         """The checks with their names, in order; without a store only those that need none."""
         yield "Store", self._is_there
         yield "Permissions", self._permissions
+        yield "Leftovers", self._leftovers
         if os.path.exists(self._settings.db):
             yield "Schema revision", self._revision
             yield "Integrity", self._integrity
@@ -87,10 +89,18 @@ class StoreChecks:
         return PASS, f"{path} ({text.size(os.path.getsize(path))})"
 
     def _permissions(self) -> Verdict:
-        open_to_others = [path for path in private_paths(self._settings) if _mode(path) & 0o077]
-        if open_to_others:
-            return WARN, f"others can read {', '.join(open_to_others)}: `crusts doctor --fix` takes that away"
+        loose = [path for path in private.found(self._settings) if private.open_to_others(path)]
+        if loose:
+            return WARN, f"others can read {', '.join(loose)}: the next `crusts index` takes that away"
         return PASS, "only you can read what is kept"
+
+    def _leftovers(self) -> Verdict:
+        left = leftovers.find(self._settings)
+        if left:
+            return WARN, f"a run that was killed left {', '.join(left)}: the next `crusts index` clears that away"
+        if is_held(rebuild_lock(self._settings.db)):
+            return PASS, "a rebuild is at work just now"
+        return PASS, "no run that was killed left anything"
 
     def _revision(self) -> Verdict:
         found = upgrade.revision(self._settings.db)
@@ -159,7 +169,7 @@ class StoreChecks:
         return PASS, "every call has its list price"
 
     def _search(self) -> Verdict:
-        path = search.search_path(self._settings.db)
+        path = search_path(self._settings.db)
         if not search.is_wanted(self._settings):
             return PASS, 'turned off ("search": false in config.json)'
         if not os.path.exists(path):
@@ -182,14 +192,3 @@ class StoreChecks:
             return WARN, "no session in the store yet: run `crusts index`"
         kept = f", {gone:,} transcripts of them no longer on disk" if gone else ""
         return PASS, f"{found:,} sessions{kept}"
-
-
-def private_paths(settings: Settings) -> list[str]:
-    """Our folder and files that hold what was said: only their owner may read them (D16)."""
-    files = [settings.db, search.search_path(settings.db)]
-    named = [settings.home, *files, *(f"{path}{side}" for path in files for side in ("-wal", "-shm"))]
-    return [path for path in named if os.path.exists(path)]
-
-
-def _mode(path: str) -> int:
-    return stat.S_IMODE(os.stat(path).st_mode)

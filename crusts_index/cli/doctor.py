@@ -1,7 +1,6 @@
 """`crusts doctor`: check that everything is in order, and mend what is safe to mend."""
 
 import os
-import stat
 from contextlib import suppress
 from typing import Annotated
 
@@ -9,13 +8,14 @@ import typer
 
 from crusts_index.cli import checks_claude, options, show
 from crusts_index.cli.check import FAIL, PASS, WARN, Check, overall, run_all
-from crusts_index.cli.checks_store import StoreChecks, private_paths
+from crusts_index.cli.checks_store import StoreChecks
 from crusts_index.cli.progress import show_progress
 from crusts_index.errors import CrustsError
+from crusts_index.index import leftovers
 from crusts_index.index.refresh import index_all, keeps_text, learn_new_prices
 from crusts_index.index.summary import Options
 from crusts_index.render import console, text
-from crusts_index.store import search
+from crusts_index.store import private, search
 from crusts_index.store.settings import Settings
 from crusts_index.store.upgrade import ensure
 
@@ -23,7 +23,7 @@ _SIGNS = {PASS: ("ok", "green"), WARN: ("warn", "yellow"), FAIL: ("FAIL", "red")
 
 Fix = Annotated[
     bool,
-    typer.Option("--fix", help="Mend what is safe: permissions, schema and views, index, prices, search file."),
+    typer.Option("--fix", help="Mend what is safe: permissions, leftovers, schema, index, prices, search file."),
 ]
 
 
@@ -72,7 +72,10 @@ def _mend(settings: Settings) -> list[str]:
     with suppress(CrustsError):
         if ensure(settings.db):
             done.append("Brought the store up to this crusts.")
-    done += _take_from_others(settings)
+    done += [f"Took {path} from all others." for path in private.tighten(settings)]
+    left = leftovers.find(settings)
+    leftovers.clear(settings)
+    done += [f"Cleared away {path}." for path in left if not os.path.exists(path)]
     with suppress(CrustsError), show_progress(quiet=settings.json) as progress:
         summary = index_all(settings, Options(keep_text=keeps_text(settings), progress=progress))
         if summary.changed:
@@ -80,15 +83,4 @@ def _mend(settings: Settings) -> list[str]:
     with suppress(CrustsError):
         learn_new_prices(settings)
         search.keep_up(settings)
-    return done
-
-
-def _take_from_others(settings: Settings) -> list[str]:
-    done = []
-    for path in private_paths(settings):
-        mode = stat.S_IMODE(os.stat(path).st_mode)
-        if mode & 0o077:
-            with suppress(OSError):
-                os.chmod(path, mode & 0o700)
-                done.append(f"Took {path} from all others.")
     return done

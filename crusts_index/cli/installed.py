@@ -14,6 +14,7 @@ from crusts_index.claude.roots import user_settings
 from crusts_index.claude.settings import Edit, edit_settings
 from crusts_index.cli import show
 from crusts_index.errors import CrustsError
+from crusts_index.folders import make_private
 from crusts_index.jsontext import loads_shallow
 from crusts_index.render import console
 from crusts_index.store.config import write_config
@@ -27,7 +28,7 @@ def backups(settings: Settings) -> str:
     """
     folder = backup_folder(settings)
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
+        make_private(folder)
         for place in (settings.home, folder):
             if not os.access(place, os.W_OK):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))

@@ -15,7 +15,7 @@ from crusts_index.cli import options, show
 from crusts_index.cli.analyze import analyze
 from crusts_index.cli.compare import compare as compare_command
 from crusts_index.cli.session import Store
-from crusts_index.errors import CrustsError, WrongUsage
+from crusts_index.errors import WrongUsage
 from crusts_index.insight.buckets import buckets_of, lifetime_of
 from crusts_index.insight.comparison import Billed, side_of
 from crusts_index.insight.comparison import compare as compare_sides
@@ -222,11 +222,5 @@ def _write(kind: str, page: dict[str, Any], form: Form, output: Path | None, nam
         console.put(text)
         return
     path = output or Path(f"{name}.{form.value}")
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        beside.write_text(text, encoding="utf-8", newline="\n")
-        beside.replace(path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise CrustsError(f"cannot write {path}: {error.strerror}") from error
+    show.write(path, text)
     console.put(str(path))

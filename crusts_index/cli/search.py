@@ -16,7 +16,7 @@ from crusts_index.plain import Safe, join, line
 from crusts_index.render import console, jsonout, text
 from crusts_index.store import matches, query
 from crusts_index.store import search as file
-from crusts_index.store.settings import Settings
+from crusts_index.store.settings import Settings, search_path
 
 SHOWN = 20
 """Hits shown where no limit is given."""
@@ -74,7 +74,7 @@ def search(
         filters["session"] = Store(store, settings).choose(session) if session else None
         hits, in_all = _find(settings, store, wanted, filters, limit or SHOWN)
     if not keeps_text(settings):
-        console.note('config.json says "keepText": false: only what was kept before that is found')
+        console.note('config.json says "keepText": false: no text is kept, so there is none to find')
     if settings.json:
         _print_json(wanted, hits, in_all)
     else:
@@ -88,7 +88,7 @@ def _find(
     match = matches.match_of(wanted)
     if match is None:
         return [], 0
-    path = file.search_path(settings.db)
+    path = search_path(settings.db)
     _bring_up(store, path)
     ids = matches.find(store, path, match)
     hits: list[dict[str, Any]] = query.dicts(

@@ -1,11 +1,14 @@
 """What commands have in common: a store that is up to date, and results in the form asked for."""
 
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from sqlite3 import Connection
 
 from crusts_index.cli.options import Format
+from crusts_index.errors import CrustsError
 from crusts_index.index.refresh import open_refreshed
 from crusts_index.render import console, csvout, jsonout, table
 from crusts_index.render.page import Page
@@ -32,6 +35,26 @@ def nothing(settings: Settings, otherwise: str) -> str:
 def document(value: Mapping[str, object]) -> None:
     """One JSON object: indented for a person at a terminal, compact in a pipe."""
     console.put(jsonout.encode(value, indent=console.is_terminal(sys.stdout)))
+
+
+def write(path: Path, text: str) -> None:
+    """Write what was made of what was said to a file that only its owner may read, whole or not at all.
+
+    Raises CrustsError.
+    """
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        if path.exists() and not path.is_file():  # a pipe, or what stands for stdout
+            path.write_text(text, encoding="utf-8", newline="")
+            return
+        beside.unlink(missing_ok=True)
+        private = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(private, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise CrustsError(f"cannot write {path}: {error.strerror}") from error
 
 
 def rows(columns: Sequence[str], values: Sequence[Sequence[object]], form: Format) -> None:

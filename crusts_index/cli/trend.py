@@ -11,7 +11,7 @@ import typer
 
 from crusts_index.cli import options, show
 from crusts_index.cli.session import opened
-from crusts_index.errors import CrustsError, WrongUsage
+from crusts_index.errors import WrongUsage
 from crusts_index.insight.trend import trend_of
 from crusts_index.render import console
 from crusts_index.render import trend as page_of
@@ -88,8 +88,5 @@ def _csv(text: str, output: Path | None) -> None:
     if output is None:
         console.put(text)
         return
-    try:
-        output.write_text(text, encoding="utf-8", newline="")
-    except OSError as error:
-        raise CrustsError(f"cannot write {output}: {error.strerror}") from error
+    show.write(output, text)
     console.note(f"{text.count(chr(10)) - 1:,} rows in {output}")

@@ -15,6 +15,7 @@ from crusts_index.cli import options
 from crusts_index.cli.shell import Shell
 from crusts_index.cli.suggest import suggestions
 from crusts_index.errors import CrustsError
+from crusts_index.folders import make_private
 from crusts_index.index.refresh import keeps_text
 from crusts_index.render import console
 from crusts_index.store.settings import Flags, Settings
@@ -141,7 +142,7 @@ def _history(settings: Settings) -> History:
     if keeps_text(settings):
         path = os.path.join(settings.home, HISTORY)
         with suppress(OSError):
-            os.makedirs(settings.home, mode=0o700, exist_ok=True)
+            make_private(settings.home)
             os.close(os.open(path, os.O_CREAT | os.O_APPEND | os.O_RDWR, 0o600))
             os.chmod(path, 0o600)
             return Kept(path)

@@ -130,6 +130,10 @@ def _drop_sessions(store: sqlite3.Connection, sessions: Sequence[str]) -> None:
         named,
     ).fetchall()
     store.execute("delete from sessions where session_id in (select value from json_each(?))", named)
+    # A model that no list knows was theirs alone, if no call is left.
+    store.execute(
+        "delete from models where priced = 0 and not exists (select 1 from api_calls c where c.model = models.model)"
+    )
     for project, path in projects:
         if store.execute("select 1 from sessions where project_id = ?", (project,)).fetchone() is None:
             store.execute("delete from surroundings where project_path = ?", (path,))

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _SUSPECT = (".new", ".tmp")
-_NOTE = "unfinished."
 # Of a rebuild, of the copy that it or an upgrade makes first, and the lock of a rebuild.
 _HALF_MADE = r"\.(?:rebuild(?:[-.].+)?|rebuilding|\d+\.(?:old|bak)\.new)"
 _OF_HOME = r"(?:config|context|statusline)\.json\.(\d+)\.(?:\d+\.)?(?:tmp|new)"
@@ -32,9 +31,11 @@ def find(settings: Settings) -> list[str]:
 
 def clear(settings: Settings, *, is_rebuilding: bool = False) -> None:
     """Delete it. Half-made stores only while nobody else rebuilds, upgrades or writes: else the next run does."""
-    for path in _unfinished(settings):
+    for path in list(_unfinished(settings)):
         with suppress(OSError):
             os.unlink(path)
+    with suppress(OSError):
+        os.rmdir(f"{backup_folder(settings)}.unfinished")
     if not any(_half_made(settings.db)):
         return
     with held(rebuild_lock(settings.db)) as is_mine:
@@ -56,7 +57,7 @@ def _half_made(db: str) -> Iterator[str]:
 def _unfinished(settings: Settings) -> Iterator[str]:
     copies = backup_folder(settings)
     suspects = _suspects(settings.home)
-    if not suspects and not any(name.startswith(_NOTE) for name in _entries(copies)):
+    if not suspects and not os.path.exists(f"{copies}.unfinished"):
         return
     from crusts_index.claude.files import is_abandoned, unfinished_files  # dear to import, and mostly nothing is left
 

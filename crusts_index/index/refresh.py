@@ -12,6 +12,7 @@ from crusts_index.index.run import index_files, index_roots, note_kept_up
 from crusts_index.index.summary import Options, Summary
 from crusts_index.plain import note
 from crusts_index.store import config as store_config
+from crusts_index.store import private
 from crusts_index.store.open import checkpoint, open_store
 from crusts_index.store.promises import Promises
 from crusts_index.store.query import run
@@ -55,6 +56,7 @@ def open_writer(settings: Settings, timeout: float | None = None) -> sqlite3.Con
         timeout = TURN_SECONDS
     ensure(settings.db, timeout=timeout)
     leftovers.clear(settings)
+    private.tighten(settings)
     store = open_store(settings.db, write=True, timeout=timeout)
     try:
         found = Promises(store)

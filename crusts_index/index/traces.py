@@ -15,7 +15,7 @@ from crusts_index.index.forget import compact
 from crusts_index.store import promises, search
 from crusts_index.store.locks import held, rebuild_lock
 from crusts_index.store.open import SIDE_FILES, transaction, uri
-from crusts_index.store.settings import Settings
+from crusts_index.store.settings import Settings, search_path
 
 _COPY = re.compile(r"\.\d+\.(?:bak|old)$")
 _LOGS = (".log", ".jsonl")
@@ -55,7 +55,7 @@ def keep_promises(
             return None
         is_text = found.kind == promises.TEXT
         names = [row[0] for row in store.execute("select session_id from forgotten")]
-        is_done = search.leave_nothing(search.search_path(settings.db), None if is_text else store)
+        is_done = search.leave_nothing(search_path(settings.db), None if is_text else store)
         copies = copies_holding(settings.db, None if is_text else names)
         for copy in copies:
             delete_copy(copy)

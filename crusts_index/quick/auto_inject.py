@@ -4,6 +4,7 @@ whatever goes wrong, nothing is printed and the exit code is 0, since any other 
 import os
 import sys
 
+from crusts_index.folders import make_private
 from crusts_index.store.config import keeps_text
 from crusts_index.store.settings import load_settings, split_flags
 
@@ -153,7 +154,7 @@ def _log(settings: "Settings", entry: "dict[str, Any]") -> None:
     import json
 
     path = os.path.join(settings.home, LOG)
-    os.makedirs(settings.home, mode=0o700, exist_ok=True)
+    make_private(settings.home)
     if os.path.exists(path) and os.path.getsize(path) > _MOST_LOG:
         os.replace(path, path + ".1")
     handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)

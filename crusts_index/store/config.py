@@ -3,6 +3,7 @@
 import os
 
 from crusts_index.errors import CrustsError
+from crusts_index.folders import make_private
 from crusts_index.jsontext import TOO_DEEP, loads_shallow
 from crusts_index.plain import note
 
@@ -59,7 +60,7 @@ def write_config(home: str, changes: Config) -> None:
     """
     path = os.path.realpath(config_path(home))  # a linked file stays a link
     try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        make_private(os.path.dirname(path))
         content = b""
         if os.path.exists(path):
             with open(path, "rb") as file:

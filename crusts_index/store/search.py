@@ -14,6 +14,7 @@ from contextlib import closing, suppress
 from crusts_index.errors import CrustsError
 from crusts_index.store.locks import held, search_lock
 from crusts_index.store.open import SIDE_FILES, explain, explained, keep_private, open_store, read_only, uri
+from crusts_index.store.settings import search_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,13 +64,6 @@ where id between :low and :high and name is not null and coalesce(command, path)
   and (command is not null or path not glob '#????????????')
 order by 1
 """
-
-
-def search_path(db: str) -> str:
-    """The search file of a store: `search.db` beside `index.db`, `<name>.search.db` beside another."""
-    folder, name = os.path.split(os.path.abspath(db))
-    stem = name.removesuffix(".db")
-    return os.path.join(folder, "search.db" if stem == "index" else f"{stem}.search.db")
 
 
 def is_wanted(settings: "Settings") -> bool:

@@ -76,6 +76,13 @@ def backup_folder(settings: Settings) -> str:
     return os.environ.get("CRUSTS_BACKUP_DIR_OVERRIDE") or os.path.join(settings.home, "backups")
 
 
+def search_path(db: str) -> str:
+    """The search file of a store: `search.db` beside `index.db`, `<name>.search.db` beside another."""
+    folder, name = os.path.split(os.path.abspath(db))
+    stem = name.removesuffix(".db")
+    return os.path.join(folder, "search.db" if stem == "index" else f"{stem}.search.db")
+
+
 def split_flags(argv: list[str]) -> tuple[Flags, list[str]]:
     """The common options in `argv`, and all else in its order; `--` ends the options.
 

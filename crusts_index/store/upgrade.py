@@ -9,8 +9,10 @@ import zlib
 from contextlib import closing, contextmanager, suppress
 
 from crusts_index.errors import CrustsError
+from crusts_index.folders import make_private
 from crusts_index.resources import resource_path
 from crusts_index.store.open import HEAD, explain, keep_private, read_only, roll_back_killed, share, stored_revision
+from crusts_index.store.private import is_ours, open_to_others
 from crusts_index.store.query import view_scripts
 
 TYPE_CHECKING = False
@@ -133,10 +135,10 @@ def _fingerprint() -> str:
 def _make_file(path: str) -> None:
     """An empty file only its owner can read, in a folder likewise if it is made here or ours. Spec: D16."""
     folder = os.path.dirname(path)
-    os.makedirs(folder, 0o700, exist_ok=True)
+    make_private(folder)
     home = os.path.abspath(os.environ.get("CRUSTS_HOME") or os.path.expanduser("~/.claude-crusts"))
-    if folder == home and os.stat(folder).st_mode & 0o077:
-        os.chmod(folder, 0o700)
+    if folder == home and open_to_others(home) and is_ours(home, path):
+        os.chmod(home, 0o700)
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     keep_private(path)
