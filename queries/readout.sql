@@ -3,7 +3,8 @@
 --   :since    UTC milliseconds: calls at or after it; null = all that have a time
 --   :project  part of a project's path, in any case; null = all
 -- Columns: calls. context, cache_read, cache_write, input: tokens. write_usd: what the cache writes cost,
--- summing what is priced; null where nothing is. unpriced_calls: calls without a price.
+-- summing what is priced; null where nothing is. unpriced_calls: calls without a price. nonstandard_calls: calls with a
+-- speed, tier or place of their own that the price list has no price for: costed as standard.
 select
   count(*) as calls,
   ifnull(sum(c.context_tokens), 0) as context,
@@ -13,7 +14,8 @@ select
   case when count(*) = 0 then 0.0 else round(sum(
     (c.cache_write_tokens - c.cache_write_1h_tokens) * p.cache_write_5m_usd
     + c.cache_write_1h_tokens * p.cache_write_1h_usd) / 1e6, 6) end as write_usd,
-  count(*) - count(c.price_id) as unpriced_calls
+  count(*) - count(c.price_id) as unpriced_calls,
+  ifnull(sum(c.speed is not null and c.speed is not p.speed), 0) as nonstandard_calls
 from api_calls c left join prices p on p.id = c.price_id
 where c.time_ms >= ifnull(:since, 0)
   and (:project is null or c.transcript_id in (

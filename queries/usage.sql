@@ -8,6 +8,7 @@
 -- block; the project's path; the session's id; the agent type, main for the main thread.
 -- input, cache_read, cache_write (of which 5m and 1h), output: tokens. cost_usd: null where a call has no
 -- price, in the total the sum of what is priced. retained_calls: billed, but no longer in any transcript (D4).
+-- nonstandard_calls: with a speed, tier or place of its own that the price list has no price for: costed as standard.
 with recursive
 -- A block begins at the full hour of the first call after the block before it has ended, five hours later.
 blocks (start) as (
@@ -37,6 +38,7 @@ spent as (
       else time_ms / 900000
     end as part,
     price_id,
+    speed,
     count(*) as calls,
     sum(input_tokens) as input,
     sum(cache_read_tokens) as cache_read,
@@ -49,7 +51,7 @@ spent as (
   where (:since is null or time_ms >= :since)
     and (:until is null or time_ms < :until)
     and (:project is null or transcript_id in (select transcript_id from wanted_projects))
-  group by part, price_id
+  group by part, price_id, speed
 ),
 priced as (
   select
@@ -69,6 +71,7 @@ priced as (
       when 'agent' then (select a.agent from thread_agents a where a.thread_key = s.part)
     end as key,
     s.*,
+    case when s.speed is not null and s.speed is not p.speed then s.calls else 0 end as nonstandard_calls,
     (s.input * p.input_usd + s.cache_read * p.cache_read_usd
       + (s.cache_write - s.cache_write_1h) * p.cache_write_5m_usd + s.cache_write_1h * p.cache_write_1h_usd
       + s.output * p.output_usd) / 1e6 + ifnull(s.searches * p.web_search_usd / 1e3, 0) as usd
@@ -80,14 +83,14 @@ summed as (
     sum(cache_write) as cache_write, sum(cache_write - cache_write_1h) as cache_write_5m,
     sum(cache_write_1h) as cache_write_1h, sum(output) as output, sum(usd) as priced_usd,
     ifnull(sum(calls) filter (where price_id is null), 0) as unpriced_calls,
-    sum(retained_calls) as retained_calls
+    sum(retained_calls) as retained_calls, sum(nonstandard_calls) as nonstandard_calls
   from priced group by key
 ),
 listed as (
   select
     key, calls, input, cache_read, cache_write, cache_write_5m, cache_write_1h, output,
     case when unpriced_calls = 0 then priced_usd end as cost_usd,
-    unpriced_calls, retained_calls, is_total
+    unpriced_calls, retained_calls, nonstandard_calls, is_total
   from summed
   union all
   select
@@ -95,11 +98,11 @@ listed as (
     ifnull(sum(cache_write), 0), ifnull(sum(cache_write_5m), 0), ifnull(sum(cache_write_1h), 0),
     ifnull(sum(output), 0),
     case when count(*) = 0 then 0.0 else sum(priced_usd) end,
-    ifnull(sum(unpriced_calls), 0), ifnull(sum(retained_calls), 0), 1
+    ifnull(sum(unpriced_calls), 0), ifnull(sum(retained_calls), 0), ifnull(sum(nonstandard_calls), 0), 1
   from summed
 )
 select key, calls, input, cache_read, cache_write, cache_write_5m, cache_write_1h, output,
-  round(cost_usd, 6) as cost_usd, unpriced_calls, retained_calls, is_total
+  round(cost_usd, 6) as cost_usd, unpriced_calls, retained_calls, nonstandard_calls, is_total
 from listed
 order by
   is_total,

@@ -196,6 +196,17 @@ def test_fast_mode_has_its_own_price_where_listed(store: sqlite3.Connection) -> 
     assert (8.0, 4.0, 1.0) == (cost(store, fast), cost(store, standard), cost(store, unlisted))
 
 
+def test_a_tier_has_its_own_price_where_listed(store: sqlite3.Connection) -> None:
+    """Whatever else the call's usage says; a word that the list has no price for changes nothing."""
+    standard, *others = (
+        call(store, "claude-haiku-4-5", speed=speed, input_tokens=10**6, time_ms=at(2026, 11, 1))
+        for speed in (None, "batch", "us batch", "us", "priority", "batches")
+    )
+    learn_prices(store, NOW)
+    assert 1.0 == cost(store, standard)
+    assert [0.5, 0.5, 1.0, 1.0, 1.0] == [cost(store, one) for one in others]
+
+
 def test_a_call_without_a_time_has_the_latest_price(store: sqlite3.Connection) -> None:
     """Its day is not known, so the period is that of today."""
     number = call(store, "claude-sonnet-4-6", time_ms=None, input_tokens=10**6)

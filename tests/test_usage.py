@@ -122,6 +122,42 @@ def test_a_call_without_a_price_has_no_cost(tmp_path: Path) -> None:
     assert "1 calls without a price" in found.err
 
 
+NONSTANDARD = {  # what a call's usage says -> whether the price list lacks a price for it
+    ("speed", "standard"): 0,
+    ("speed", None): 0,
+    ("speed", "fast"): 1,
+    ("speed", "slow"): 1,
+    ("service_tier", "standard"): 0,
+    ("service_tier", None): 0,
+    ("service_tier", "batch"): 0,
+    ("service_tier", "priority"): 1,
+    ("inference_geo", ""): 0,
+    ("inference_geo", "global"): 0,
+    ("inference_geo", "not_available"): 0,
+    ("inference_geo", "us"): 1,
+}
+
+
+def test_calls_that_are_not_costed_as_what_they_are(tmp_path: Path) -> None:
+    """Fast mode, tiers and places are priced where the list has them, else counted in every row and said (D15)."""
+    folder = IndexedFolder(tmp_path)
+    t = folder.main(model="claude-opus-4-6", start=datetime(2026, 11, 1, tzinfo=UTC))
+    for key, value in NONSTANDARD:
+        t.response("x", usage=usage(**{key: value}))
+    t.response("x", usage=usage(speed="fast"), model="claude-opus-5-5")  # listed
+    t.response("x", usage=usage(speed="fast", inference_geo="us"), model="claude-opus-5-5")  # one of the two is
+    t.write()
+    expected = {"claude-opus-4-6": sum(NONSTANDARD.values()), "claude-opus-5-5": 1}
+    for by in BYS:
+        done = folder.crusts("usage", "--by", by, "--json")
+        counts = [row["nonstandard_calls"] for row in done.json()["rows"]]
+        assert sum(expected.values()) == sum(counts) == done.json()["total"]["nonstandard_calls"]
+        assert "5 calls in fast mode, of another tier" in done.err
+    assert expected == {model: row["nonstandard_calls"] for model, row in rows_by(folder, "model").items()}
+    assert "5 calls are costed as standard calls, which they are not (" in folder.crusts("doctor").out
+    assert 5 == folder.crusts("readout", "--full", "--since", "2026-01-01").json()["cache"]["nonstandard_calls"]
+
+
 def test_retained_calls_stay_in_the_bill(tmp_path: Path) -> None:
     """A transcript written anew without a call keeps that call in the total, flagged (D4)."""
     folder = IndexedFolder(tmp_path)

@@ -166,6 +166,11 @@ class StoreChecks:
                 WARN,
                 f"{calls:,} calls have no list price ({named}): run `crusts index`, or `index --prices --fetch`",
             )
+        modes = query.run(store, "doctor_nonstandard").rows
+        if modes:
+            named = ", ".join(text.clean(row[0]) for row in modes[:5])
+            calls = sum(row[1] for row in modes)
+            return WARN, f"{calls:,} calls are costed as standard calls, which they are not ({named})"
         return PASS, "every call has its list price"
 
     def _search(self) -> Verdict:

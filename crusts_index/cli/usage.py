@@ -74,6 +74,9 @@ def usage(
         console.put(show.nothing(settings, "Nothing in this period."))
     else:
         _print(by, shown, total, len(rows))
+    if total.get("nonstandard_calls"):
+        named = f"{total['nonstandard_calls']:,} calls in fast mode, of another tier or kept in one country"
+        console.note(f"{named} are costed at the standard price: `crusts doctor` names what has no list price")
     if total.get("unpriced_calls"):
         console.note(f"{total['unpriced_calls']:,} calls without a price are not in the cost: run `crusts index`")
 

@@ -37,7 +37,8 @@ speed, is_advisor, retained"""
 
 _USAGE = """r.model, r.last_ms, r.input_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cache_write_1h_tokens,
 r.output_tokens, r.thinking_tokens, r.web_searches, r.input_tokens + r.cache_read_tokens + r.cache_write_tokens,
-r.speed, r.is_advisor"""
+nullif(trim(replace(ifnull(nullif(r.speed, 'standard'), '') || ' ' || ifnull(nullif(r.geo, 'global'), '') || ' '
+  || ifnull(nullif(r.service_tier, 'default'), ''), '  ', ' ')), ''), r.is_advisor"""
 
 _WRITE_LONE = f"""
 insert or replace into api_calls ({_CALL_COLUMNS})

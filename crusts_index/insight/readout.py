@@ -101,6 +101,7 @@ def detail(
             "uncached_share": share(totals["input"], totals["context"]),
             "write_usd": totals["write_usd"],
             "unpriced_calls": totals["unpriced_calls"],
+            "nonstandard_calls": totals["nonstandard_calls"],
         },
         "rereads": {
             "count": len(counted),

@@ -21,16 +21,18 @@ if TYPE_CHECKING:
 
     Row = tuple[str | None, str | None, int, float, float, float, float, float, float | None, str]
 
-_FAST = {"speed": "fast"}
+# What the package's data calls that on which a price may depend, where a call's usage has the same word for it.
+_MODES = ("speed", "service_tier", "processing")
+_STANDARD = ("default", "standard", "auto")
 
-# A call's price is that of its speed, then of the latest period begun by its UTC day, then of the highest
+# A call's price is that of its speed or tier, then of the latest period begun by its UTC day, then of the highest
 # tier that its context tokens exceed; a tier holds for all tokens of the call. A call without a time has the
 # latest period.
 _RESOLVE = """
 update api_calls set price_id = (
   select id from prices as price
   where price.model = api_calls.model
-    and (price.speed is null or price.speed = api_calls.speed)
+    and (price.speed is null or instr(' ' || api_calls.speed || ' ', ' ' || price.speed || ' '))
     and (price.from_day is null
       or price.from_day <= ifnull(date(api_calls.time_ms / 1000, 'unixepoch'), '9999'))
     and (price.above_tokens = 0 or price.above_tokens < api_calls.context_tokens)
@@ -131,7 +133,7 @@ def _fetched_providers() -> "list[Provider]":
 
 
 def _rows(model: str, source: str, providers: "list[Provider]") -> "Iterator[Row]":
-    """The prices of a model, each speed, period and tier; none if it is not listed."""
+    """The prices of a model, each speed or tier, period and size; none if it is not listed."""
     from datetime import UTC, datetime
 
     listed = _find(model, providers)
@@ -142,17 +144,18 @@ def _rows(model: str, source: str, providers: "list[Provider]") -> "Iterator[Row
     if days is None:
         return
     is_claude = "claude" in info.id.lower()
-    has_speed = False
+    modes, differing = _modes(info), set()
     for day in days:
         time = datetime(day.year, day.month, day.day, tzinfo=UTC) if day else datetime(1970, 1, 1, tzinfo=UTC)
         standard = info.get_prices(time)
         tag = f"{source} {provider}/{info.id}"
         yield from _tiers(standard, None, day, tag, is_claude=is_claude)
-        if _fast_variants(info):
-            fast = info.get_prices(time, _FAST)
-            has_speed = has_speed or fast != standard
-            if has_speed:
-                yield from _tiers(fast, _FAST["speed"], day, f"{tag} fast", is_claude=is_claude)
+        for mode, context in modes.items():
+            price = info.get_prices(time, context)
+            if price != standard:
+                differing.add(mode)
+            if mode in differing:
+                yield from _tiers(price, mode, day, f"{tag} {mode}", is_claude=is_claude)
 
 
 def _tiers(
@@ -208,7 +211,7 @@ def _first_days(info: "ModelInfo") -> "list[date | None] | None":
     if not info.prices:
         return None
     constraints = [price.constraint for price in dated]
-    constraints += [variant.constraint for variant in _fast_variants(info)]
+    constraints += [variant.constraint for variant in _variants(info) if _mode_of(variant)]
     days: set[date] = set()
     for constraint in constraints:
         if isinstance(constraint, StartDateConstraint):
@@ -218,9 +221,23 @@ def _first_days(info: "ModelInfo") -> "list[date | None] | None":
     return [None, *sorted(days)]
 
 
-def _fast_variants(info: "ModelInfo") -> "list[PriceVariant]":
-    """Prices for fast mode; batches and the like do not occur in transcripts."""
-    return [variant for variant in getattr(info, "price_variants", None) or () if variant.when == _FAST]
+def _modes(info: "ModelInfo") -> "dict[str, dict[str, str]]":
+    """The speeds and tiers with prices of their own, as a call's usage names them, and the package's words for them."""
+    return {mode: dict(variant.when) for variant in _variants(info) if (mode := _mode_of(variant))}
+
+
+def _variants(info: "ModelInfo") -> "list[PriceVariant]":
+    """Prices under conditions, but for those that hold at some hours only."""
+    from genai_prices.types import TimeOfDateConstraint
+
+    variants = getattr(info, "price_variants", None) or ()
+    return [variant for variant in variants if not isinstance(variant.constraint, TimeOfDateConstraint)]
+
+
+def _mode_of(variant: "PriceVariant") -> str | None:
+    """The speed or tier that a price is for: one condition, which a call's usage can name; else None."""
+    ((key, mode), *more) = variant.when.items()
+    return mode if not more and key in _MODES and mode not in _STANDARD else None
 
 
 def _find(model: str, providers: "list[Provider]") -> "tuple[str, ModelInfo] | None":

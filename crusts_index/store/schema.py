@@ -257,7 +257,7 @@ api_calls = Table(
     _int("thinking_tokens", "likewise"),
     _count("web_searches", "likewise"),
     _count("context_tokens", "input + cache read + cache write: the context of the call (X-ctx), exact"),
-    _text("speed", "as logged"),
+    _text("speed", "what its usage says that may have a price of its own: speed, geo, tier; null = standard"),
     _flag("is_advisor", "1 = an advisor's call, in no curve"),
     _flag("retained", "1 = its bytes are gone from every transcript; it was billed and stays (D4)"),
     _int("price_id", "the price that holds for it (D15); null = unpriced", ForeignKey("prices.id")),
@@ -456,7 +456,7 @@ prices = Table(
     metadata,
     _int("id", "surrogate key", primary_key=True),
     _text("model", "as logged in the calls it prices", nullable=False),
-    _text("speed", "holds for calls of this speed only; null = for those with no row of their own"),
+    _text("speed", "holds for calls of this speed or tier only; null = for those with no row of their own"),
     _text("from_day", "first UTC day it holds, YYYY-MM-DD; null = from the beginning"),
     _int(
         "above_tokens",
