@@ -87,7 +87,7 @@ def loads_shallow(text: str) -> "Any":
 def is_deep(value: object) -> bool:
     """Whether lists and objects stand in each other more than MOST_DEPTH deep."""
     level = [value]
-    for _ in range(MOST_DEPTH + 1):
+    for _ in range(MOST_DEPTH):
         level = [
             part
             for outer in level

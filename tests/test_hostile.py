@@ -12,16 +12,15 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from crusts_index import __main__, plain
+from crusts_index import plain
 from crusts_index.claude.demo import write_demo
 from crusts_index.cli.app import build
 from crusts_index.cli.usage import By
@@ -30,6 +29,7 @@ from crusts_index.render import console
 from crusts_index.render.completion import Command
 from tests.builders import ClaudeFolder
 from tests.conftest import DEMO_NOW
+from tests.inside import inside
 from tests.terminal import running
 
 STEERS = (
@@ -158,45 +158,6 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> HostileFolder:
     return folder
 
 
-class Stream(io.TextIOWrapper):
-    """A stream in memory that may say that a person looks at it."""
-
-    def __init__(self, data: bytes = b"", *, is_terminal: bool = False) -> None:
-        super().__init__(io.BytesIO(data), encoding="utf-8", newline="\n", write_through=True)
-        self._is_terminal = is_terminal
-
-    def isatty(self) -> bool:
-        return self._is_terminal
-
-    def said(self) -> str:
-        """All that was written to it."""
-        assert isinstance(self.buffer, io.BytesIO)
-        return self.buffer.getvalue().decode("utf-8")
-
-
-Run = Callable[..., tuple[int, str, str]]  # arguments -> exit code, stdout, stderr
-
-
-@pytest.fixture
-def run(hostile: HostileFolder, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
-    """Runs the command in this process, for a pipe or for a terminal."""
-
-    def crusts(*args: str, is_terminal: bool = False, stdin: bytes = b"", **env: str) -> tuple[int, str, str]:
-        for name, value in {**hostile.env(), "TERM": "xterm", "COLUMNS": "120", **env}.items():
-            monkeypatch.setenv(name, value)
-        if is_terminal:
-            monkeypatch.delenv("NO_COLOR")
-        monkeypatch.chdir(hostile.working)
-        out, err = Stream(is_terminal=is_terminal), Stream(is_terminal=is_terminal)
-        for stream, name in ((Stream(stdin), "stdin"), (out, "stdout"), (err, "stderr")):
-            monkeypatch.setattr(sys, name, stream)
-        code = __main__.main(list(args))
-        return code, out.said(), err.said()
-
-    yield crusts
-    time.tzset()
-
-
 def commands(command: Command) -> Iterator[str]:
     """The names of all commands, those of groups behind the group's."""
     for one in command.commands:
@@ -280,12 +241,14 @@ def words_of(name: str, arguments: str, hostile: HostileFolder) -> list[str]:
 
 @pytest.mark.parametrize("is_terminal", [False, True], ids=["pipe", "terminal"])
 @pytest.mark.parametrize("name", LINES)
-def test_no_command_shows_what_steers(name: str, is_terminal: bool, run: Run, hostile: HostileFolder) -> None:
+def test_no_command_shows_what_steers(name: str, is_terminal: bool, hostile: HostileFolder) -> None:
     """Neither on stdout nor on stderr, as text or as JSON; nothing ends in a fault of ours."""
     for arguments in LINES[name]:
         for more in ([], ["--json"]) if name not in WITHOUT_JSON and "csv" not in arguments else ([],):
             stdin = TYPED if name == "tui" else hostile.payload()
-            code, out, err = run(*words_of(name, arguments, hostile), *more, is_terminal=is_terminal, stdin=stdin)
+            words = [*words_of(name, arguments, hostile), *more]
+            done = inside(hostile, *words, is_terminal=is_terminal, stdin=stdin, cwd=hostile.working, COLUMNS="120")
+            code, out, err = done.code, done.out, done.err
             told = (name, arguments, more)
             if "csv" in arguments:  # where a cell of several lines is quoted
                 out = re.sub("[\n\t]", " ", "".join(cell for row in csv.reader(io.StringIO(out)) for cell in row))

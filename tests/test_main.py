@@ -42,7 +42,12 @@ def crusts(tmp_path: Path) -> Crusts:
 
     def run(*argv: str) -> tuple[int, str, str]:
         done = subprocess.run(
-            [sys.executable, "-c", code, *argv], env=environ, capture_output=True, text=True, check=False
+            [sys.executable, "-c", code, *argv],
+            cwd=tmp_path,
+            env=environ,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         return done.returncode, done.stdout, done.stderr
 

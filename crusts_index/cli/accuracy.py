@@ -20,9 +20,7 @@ def accuracy(
     since: options.Since = None,
     fewest: Annotated[
         int,
-        typer.Option(
-            "--fewest", min=1, max=options.LARGEST, metavar="N", help="Leave out groups of fewer pairs of calls."
-        ),
+        typer.Option("--fewest", parser=options.whole(), metavar="N", help="Leave out groups of fewer pairs of calls."),
     ] = FEWEST,
 ) -> None:
     """The error of the token estimates by Claude Code version and kind of content.

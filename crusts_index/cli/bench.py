@@ -38,7 +38,9 @@ def compact(
     focus: Annotated[
         str | None, typer.Option("--focus", metavar="TEXT", help='Put /compact focus "TEXT" on the clipboard first.')
     ] = None,
-    timeout: Annotated[float, typer.Option("--timeout", min=0, metavar="SECONDS", help="How long to wait.")] = 900,
+    timeout: Annotated[
+        float, typer.Option("--timeout", parser=options.number(0), metavar="SECONDS", help="How long to wait.")
+    ] = 900,
     output: Output = None,
     all_: Annotated[
         bool, typer.Option("--all", help="Every compaction in the store instead; --output is a folder then.")

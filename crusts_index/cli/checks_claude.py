@@ -33,7 +33,7 @@ def checks(settings: Settings) -> Iterator[tuple[str, Callable[[], Verdict]]]:
 def kept_days() -> float:
     """Days after which Claude Code deletes a transcript that is not written to."""
     found = read_settings(user_settings(os.environ)).get("cleanupPeriodDays")
-    if isinstance(found, int | float) and not isinstance(found, bool) and found >= 0:
+    if isinstance(found, int | float) and not isinstance(found, bool) and 0 <= found < 1e9:
         return float(found)
     return KEPT_DAYS
 

@@ -13,8 +13,8 @@ from crusts_index.insight.buckets import buckets_of
 from crusts_index.insight.diff import difference
 from crusts_index.render import console
 
-From = Annotated[int, typer.Option("--from", min=1, max=options.LARGEST, metavar="N", help="The earlier message.")]
-To = Annotated[int, typer.Option("--to", min=1, max=options.LARGEST, metavar="N", help="The later message.")]
+From = Annotated[int, typer.Option("--from", parser=options.whole(), metavar="N", help="The earlier message.")]
+To = Annotated[int, typer.Option("--to", parser=options.whole(), metavar="N", help="The later message.")]
 
 
 def diff(

@@ -42,15 +42,20 @@ Events = Annotated[
 ]
 Threshold = Annotated[
     float | None,
-    typer.Option("--threshold", min=1, max=100, metavar="PERCENT", help="Advise from this much of the limit on."),
+    typer.Option(
+        "--threshold", parser=options.number(1, 100), metavar="PERCENT", help="Advise from this much of the limit on."
+    ),
 ]
 Headroom = Annotated[bool, typer.Option("--headroom", help="Advise near the trigger, as without any threshold.")]
 Gap = Annotated[
-    int | None, typer.Option("--min-gap", min=0, metavar="SECONDS", help="Between two of one session; 300 at first.")
+    int | None,
+    typer.Option(
+        "--min-gap", parser=options.whole(0), metavar="SECONDS", help="Between two of one session; 300 at first."
+    ),
 ]
 Number = Annotated[
     int | None,
-    typer.Option("--limit", min=1, max=options.LARGEST, metavar="N", help="Entries to show; all if not given."),
+    typer.Option("--limit", parser=options.whole(), metavar="N", help="Entries to show; all if not given."),
 ]
 
 hooks = typer.Typer(

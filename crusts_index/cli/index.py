@@ -20,7 +20,7 @@ def index(
     context: typer.Context,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", min=1, max=options.LARGEST, metavar="N", help="Worker processes; else as many as pay."),
+        typer.Option("--jobs", parser=options.whole(), metavar="N", help="Worker processes; else as many as pay."),
     ] = None,
     file: Annotated[
         list[str] | None,

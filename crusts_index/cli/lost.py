@@ -37,7 +37,7 @@ def lost(
     --all adds up what compaction cost over the sessions of a period or project.
     """
     settings = options.settings(context)
-    period = options.since(since), options.until(until)
+    period = options.period(since, until)
     if all_ and (session is not None or last is not None):
         raise WrongUsage("--all is about every session: name none beside it")
     if not all_ and period != (None, None):

@@ -23,7 +23,9 @@ from crusts_index.store.settings import Settings
 
 Apply = Annotated[bool, typer.Option("--apply", help="Write the fixes to the project's files, asking for each.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="With --apply: do not ask.")]
-MinSavings = Annotated[int, typer.Option("--min-savings", min=0, metavar="TOKENS", help="Leave out what saves less.")]
+MinSavings = Annotated[
+    int, typer.Option("--min-savings", parser=options.whole(0), metavar="TOKENS", help="Leave out what saves less.")
+]
 Filter = Annotated[
     str | None, typer.Option("--filter", metavar="KINDS", help=f"Only these kinds, by comma: {', '.join(KINDS)}.")
 ]

@@ -6,6 +6,7 @@ after the command's name, and a command takes what they say from `settings(conte
 
 import enum
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -30,6 +31,14 @@ def since(text: str | None) -> int | None:
 def until(text: str | None) -> int | None:
     """UTC milliseconds of `--until`, None if not given: records before it; a bare date is included whole."""
     return None if text is None else _named("--until", when.parse_until, text)
+
+
+def period(since_text: str | None, until_text: str | None) -> tuple[int | None, int | None]:
+    """Both, as `since` and `until` have them. Raises WrongUsage where there is no time between them."""
+    begin, end = since(since_text), until(until_text)
+    if begin is not None and end is not None and begin >= end:
+        raise WrongUsage(f"--since {since_text} is not before --until {until_text}")
+    return begin, end
 
 
 def _named(option: str, parse: Callable[[str, int], int], text: str) -> int:
@@ -85,17 +94,40 @@ class Format(enum.StrEnum):
 LARGEST = 1_000_000_000
 """The largest number that an option takes."""
 
+
+def whole(least: int = 1, most: int = LARGEST) -> Callable[[str], int]:
+    """What reads a whole number within bounds, for an option's `parser`."""
+
+    def parse(said: str) -> int:
+        digits = str(said).strip()  # a default is a number already
+        if digits.isascii() and digits.isdigit() and len(digits) < 20 and least <= int(digits) <= most:
+            return int(digits)
+        raise typer.BadParameter(f"{said!r} is no whole number from {least:,} to {most:,}")
+
+    return parse
+
+
+def number(least: float, most: float = LARGEST) -> Callable[[str], float]:
+    """The same for numbers with decimals."""
+
+    def parse(said: str) -> float:
+        with suppress(ValueError):
+            if str(said).isascii() and least <= float(said) <= most:  # which is false for what is no number
+                return float(said)
+        raise typer.BadParameter(f"{said!r} is no number from {least:,g} to {most:,}")
+
+    return parse
+
+
 # Shared by several commands, named in their signatures.
 Session = Annotated[
     str | None, typer.Argument(metavar="[SESSION]", help="Start of a session's id; else the one last active.")
 ]
-Last = Annotated[int | None, typer.Option("--last", min=1, max=LARGEST, metavar="N", help="The Nth newest session.")]
+Last = Annotated[int | None, typer.Option("--last", parser=whole(), metavar="N", help="The Nth newest session.")]
 Since = Annotated[str | None, typer.Option("--since", metavar="WHEN", help="2026-11-30, 7d, 24h, 2w or a time.")]
 Until = Annotated[str | None, typer.Option("--until", metavar="WHEN", help="As --since; a date's day included.")]
-UntilMessage = Annotated[
-    int | None, typer.Option("--until", min=1, max=LARGEST, metavar="N", help="Messages 1 to N only.")
-]
+UntilMessage = Annotated[int | None, typer.Option("--until", parser=whole(), metavar="N", help="Messages 1 to N only.")]
 Limit = Annotated[
-    int | None, typer.Option("--limit", min=1, max=LARGEST, metavar="N", help="Rows to show; all if not given.")
+    int | None, typer.Option("--limit", parser=whole(), metavar="N", help="Rows to show; all if not given.")
 ]
 RowFormat = Annotated[Format, typer.Option("--format", help="How to print the rows.")]

@@ -9,7 +9,10 @@ from crusts_index.quick import readout as quick
 from crusts_index.render import console
 
 Days = Annotated[
-    int | None, typer.Option("--days", min=1, max=36_500, metavar="N", help="Days back from now; 30 if not given.")
+    int | None,
+    typer.Option(
+        "--days", parser=options.whole(1, quick.MOST_DAYS), metavar="N", help="Days back from now; 30 if not given."
+    ),
 ]
 Detail = Annotated[str | None, typer.Option("--detail", metavar="PATH", help="File for the detail; else context.json.")]
 Full = Annotated[bool, typer.Option("--full", help="Print the detail instead of the line.")]

@@ -76,7 +76,7 @@ def report(
     it is exact, derived or estimated. With --json, what analyze or compare say is printed and nothing is written.
     """
     settings = options.settings(context)
-    period = options.since(since), options.until(until)
+    period = options.period(since, until)
     names_session = session is not None or last is not None
     if period != (None, None) and (names_session or compare is not None):
         raise WrongUsage("--since and --until are about a project: name no session beside them")

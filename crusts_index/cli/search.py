@@ -63,12 +63,13 @@ def search(
     if not file.is_wanted(settings):
         raise CrustsError('config.json says "search": false, so there is no search file: set it to true first')
     wanted = " ".join(words)
+    begin, end = options.period(since, until)
     filters: dict[str, object] = {
         "role": role and role.value,
         "tool": tool,
         "project": settings.project,
-        "since": options.since(since),
-        "until": options.until(until),
+        "since": begin,
+        "until": end,
     }
     with show.opened(settings) as store:
         filters["session"] = Store(store, settings).choose(session) if session else None

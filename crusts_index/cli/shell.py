@@ -163,7 +163,7 @@ class Shell:
             said = self._ask("number or id: ").strip()
             if not said:
                 return
-        if said.isascii() and said.isdigit() and 1 <= int(said) <= PICKED_FROM:
+        if said.isascii() and said.isdigit() and len(said) < 5 and 1 <= int(said) <= PICKED_FROM:
             self.choose(None, int(said))
         else:
             self.choose(said)

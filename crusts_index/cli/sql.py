@@ -15,8 +15,10 @@ from crusts_index.store import guard, query
 Statement = Annotated[
     str | None, typer.Argument(metavar="[SQL]", help="One statement that reads; - or none: from stdin.")
 ]
-Seconds = Annotated[float, typer.Option("--seconds", min=0.001, metavar="N", help="Longest time it may take.")]
-Rows = Annotated[int, typer.Option("--limit", min=1, max=options.LARGEST, metavar="N", help="Most rows to show.")]
+Seconds = Annotated[
+    float, typer.Option("--seconds", parser=options.number(0.001), metavar="N", help="Longest time it may take.")
+]
+Rows = Annotated[int, typer.Option("--limit", parser=options.whole(), metavar="N", help="Most rows to show.")]
 Report = Annotated[str | None, typer.Option("--report", metavar="NAME", help="Print the SQL of a report.")]
 Schema = Annotated[bool, typer.Option("--schema", help="Say what the tables and views hold.")]
 

@@ -31,7 +31,7 @@ class By(enum.StrEnum):
 
 Rows = Annotated[By, typer.Option("--by", help="What a row stands for.")]
 Limit = Annotated[
-    int, typer.Option("--limit", min=1, max=options.LARGEST, metavar="N", help="The last N sessions or weeks.")
+    int, typer.Option("--limit", parser=options.whole(), metavar="N", help="The last N sessions or weeks.")
 ]
 Output = Annotated[Path | None, typer.Option("--output", metavar="FILE", help="File for the CSV.")]
 

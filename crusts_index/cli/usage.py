@@ -59,11 +59,11 @@ def usage(
     filled the context windows, and what it cost to carry it from call to call.
     """
     settings = options.settings(context)
-    period = {"since": options.since(since), "until": options.until(until)}
+    begin, end = options.period(since, until)
     form = show.form_of(settings, format)
     with show.opened(settings) as store:
         name = "usage_windows" if by in _WINDOWS else "usage_tools" if by in _TOOLS else "usage"
-        found = query.dicts(query.run(store, name, by=by.value, project=settings.project, **period))
+        found = query.dicts(query.run(store, name, by=by.value, project=settings.project, since=begin, until=end))
     *rows, total = [_renamed(row, by) for row in found]
     shown = rows[:limit]
     if form is options.Format.JSON:

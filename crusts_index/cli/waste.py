@@ -86,16 +86,17 @@ def waste(
 def _message(until: str | None) -> int | None:
     if until is None:
         return None
-    if not (until.isascii() and until.isdigit() and int(until) > 0):
-        raise WrongUsage(f"--until: {until!r} is not the number of a message; a time needs --all")
-    return int(until)
+    try:
+        return options.whole()(until)
+    except typer.BadParameter:
+        raise WrongUsage(f"--until: {until!r} is not the number of a message; a time needs --all") from None
 
 
 def _all_sessions(settings: Settings, since: str | None, until: str | None, limit: int | None) -> None:
-    period = {"since": options.since(since), "until": options.until(until)}
+    begin, end = options.period(since, until)
     with show.opened(settings) as store:
         shown = limit if settings.json else limit or _SHOWN
-        rows = query.dicts(query.run(store, "waste", project=settings.project, limit=shown, **period))
+        rows = query.dicts(query.run(store, "waste", project=settings.project, limit=shown, since=begin, until=end))
     if settings.json:
         show.document(waste_overview.overview_json(rows))
         return

@@ -27,7 +27,9 @@ REST = 4
 """A look is followed by a rest of so many times what it took, so that a big session does not keep a core busy."""
 INTERRUPTED = 130
 
-Interval = Annotated[int, typer.Option("--interval", min=200, metavar="MS", help="Milliseconds between two looks.")]
+Interval = Annotated[
+    int, typer.Option("--interval", parser=options.whole(200), metavar="MS", help="Milliseconds between two looks.")
+]
 
 
 def watch(

@@ -41,7 +41,7 @@ def run(argv: list[str]) -> int:
         else:
             raise NotQuick
     days = given.get("--days")
-    if days is not None and not (days.isascii() and days.isdigit() and 0 < int(days[:9]) <= MOST_DAYS):
+    if days is not None and not (days.isascii() and days.isdigit() and len(days) < 10 and 0 < int(days) <= MOST_DAYS):
         raise NotQuick
     settings = load_settings(flags)
     since = period(int(days) if days else None, given.get("--since"))

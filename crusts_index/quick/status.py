@@ -31,7 +31,7 @@ def run(argv: list[str]) -> int:
             hook = True
         elif name == "--last":
             value = value if equals else next(words, "")
-            if not (value.isascii() and value.isdigit() and int(value)):
+            if not (value.isascii() and value.isdigit() and len(value) < 10 and int(value)):
                 raise NotQuick
             last = int(value)
         elif word.startswith("-") or session is not None:

@@ -165,7 +165,7 @@ def width(payload: "StatusPayload | None") -> int | None:
     """Columns that there are, as far as told."""
     said = payload.columns if payload else None
     columns = os.environ.get("COLUMNS", "")
-    return said or (int(columns) if columns.isascii() and columns.isdigit() and int(columns) else None)
+    return said or (int(columns) if columns.isascii() and columns.isdigit() and len(columns) < 10 else None) or None
 
 
 def render(template: str, values: dict[str, str], colour: str = "", columns: int | None = None) -> Safe:

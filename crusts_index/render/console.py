@@ -15,6 +15,7 @@ _HUES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "b
     "flash": "1;30;43",
 }
 _FALLBACK_COLUMNS = 80
+_MOST_COLUMNS = 10_000
 
 
 def put(text: str) -> None:
@@ -57,5 +58,5 @@ def paint(text: str, hue: str, *, on: bool) -> Safe:
 def table_width() -> int | None:
     """Columns that a table on stdout may take: COLUMNS, else the terminal's; None (any) in a pipe."""
     if os.environ.get("COLUMNS", "").isdigit() or is_terminal(sys.stdout):
-        return shutil.get_terminal_size((_FALLBACK_COLUMNS, 24)).columns
+        return min(_MOST_COLUMNS, shutil.get_terminal_size((_FALLBACK_COLUMNS, 24)).columns)
     return None

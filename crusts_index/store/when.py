@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 _UNITS = {"h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
+_EARLIEST, _LATEST = -62_135_596_800_000, 253_402_300_800_000
+"""The beginning of the year 1 and the end of the year 9999: SQLite and Python know no others."""
+_FURTHEST = 1 << 62
 _FORMS = "2026-11-30 or 20261130, a time such as 2026-11-30T14:00 or 2026-11-30T13:00Z, or 7d, 24h, 2w"
 
 
@@ -37,13 +40,18 @@ def _parse(text: str, now: int, *, whole_day: bool) -> int:
     text = text.strip()
     amount, unit = text[:-1], text[-1:].lower()
     if unit in _UNITS and amount.isascii() and amount.isdigit():
-        return now - int(amount) * _UNITS[unit]
+        back = int(amount) * _UNITS[unit] if len(amount) < 20 else _FURTHEST
+        if now - back < _EARLIEST:
+            raise WrongUsage(f"{text!r} goes back beyond the year 1")
+        return now - back
     # Here, since the common case above needs no datetime.
-    from datetime import datetime, timedelta
+    from datetime import date, datetime, timedelta
 
     try:
         if _is_date(text):
             day = datetime.fromisoformat(text)
+            if whole_day and day.date() == date.max:
+                return _LATEST
             return _milliseconds(day + timedelta(days=1) if whole_day else day)
         if text[10:11] in ("T", "t", " ") and text[11:]:
             return _milliseconds(datetime.fromisoformat(text))
@@ -60,4 +68,4 @@ def _is_date(text: str) -> bool:
 
 def _milliseconds(moment: "datetime") -> int:
     # A moment without an offset is local; the local zone is TZ, which the settings have put in place.
-    return round(moment.timestamp() * 1000)
+    return min(_LATEST, max(_EARLIEST, round(moment.timestamp() * 1000)))
