@@ -26,6 +26,7 @@ from crusts_index.insight.model_history import model_history
 from crusts_index.insight.thresholds import thresholds_of
 from crusts_index.insight.toolset import toolset_of
 from crusts_index.insight.trend import trend_of
+from crusts_index.plain import lines
 from crusts_index.render import console, report_pages
 from crusts_index.render import trend as trend_page
 from crusts_index.render.report_compare import compare_context
@@ -219,7 +220,7 @@ def _write(kind: str, page: dict[str, Any], form: Form, output: Path | None, nam
     made = report_pages.html if form is Form.HTML else report_pages.markdown
     text = made(kind, {**page, "version": __version__, "written": f"{when(times.now_ms())} {zone()}"})
     if output == Path("-"):
-        console.put(text)
+        console.put(lines(text))
         return
     path = output or Path(f"{name}.{form.value}")
     show.write(path, text)
