@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 _BLANK = " \t\r\n"
-MOST_DEPTH = 100
-"""Lists and objects in each other; what people and programs write has ten."""
+MOST_DEPTH = 300
+"""Lists and objects in each other; what people and programs write has ten, and encoders bear three times as many."""
 TOO_DEEP = "nested too deeply"
 
 

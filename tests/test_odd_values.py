@@ -145,8 +145,8 @@ def test_odd_numbers_in_config_and_environment(small: ClaudeFolder, number: str)
         settings.unlink()
 
 
-DEEP = {depth: b'{"hooks":' + b"[" * depth + b"]" * depth + b"}" for depth in (101, 330, 500, 900, 100_000)}
-DEEP |= {-depth: b'{"a":' * depth + b"1" + b"}" * depth for depth in (101, 330, 500, 900, 100_000)}
+DEEP = {depth: b'{"hooks":' + b"[" * depth + b"]" * depth + b"}" for depth in (301, 330, 500, 900, 100_000)}
+DEEP |= {-depth: b'{"a":' * depth + b"1" + b"}" * depth for depth in (301, 330, 500, 900, 100_000)}
 WRITERS = ("hooks enable", "hooks disable", "statusline install", "statusline uninstall", "statusline install --wrap")
 READERS = (
     "hooks status",
@@ -201,3 +201,14 @@ def test_our_own_files_nested_too_deeply(tmp_path: Path, depth: int) -> None:
     assert DEEP[depth] == (home / "config.json").read_bytes()
     assert 0 == inside(folder, "hooks", "enable").code
     assert DEEP[depth] == (home / "config.json.corrupt").read_bytes()
+
+
+def test_what_a_stack_can_bear_is_changed_like_any_other_file(tmp_path: Path) -> None:
+    """Of the deepest settings that are taken nothing is lost."""
+    folder = ClaudeFolder(tmp_path)
+    path = folder.config / "settings.json"
+    for deep in (b"[" * 299 + b"]" * 299, b'{"a":' * 299 + b"1" + b"}" * 299):
+        path.write_bytes(b'{"model":"opus","deep":' + deep + b"}")
+        for command in ("hooks enable", "statusline install", "hooks status", "statusline uninstall", "hooks disable"):
+            assert 0 == inside(folder, *command.split()).code
+        assert b'{"model":"opus","deep":' + deep + b"}" == path.read_bytes()
