@@ -41,14 +41,18 @@ _LABELS = (
 )
 _CAPACITY = ("capacity", "context window", "total")
 
-_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# All that repeats is possessive, and a number is looked for only where one begins: each character is read a few times.
+_ESCAPES = re.compile(
+    r"\x1b\[[0-?]*+[ -/]*+[@-~]|\x1b\][^\x07\x1b]*+(?:\x07|\x1b\\)?|\x1b.|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
+)
 _GLYPHS = " \t\u00a0⛀⛁⛂⛃⛶⛝"
-_NUMBER = r"[~<]?\s*(\d[\d,]*(?:\.\d+)?)\s*([kKmM]?)"
-_RATIO = re.compile(rf"{_NUMBER}\s*/\s*{_NUMBER}(?:\s*tokens)?\s*(?:\(|$)")
-_AMOUNT = re.compile(rf"^{_NUMBER}(?:\s*tokens?)?\s*(?:\(\s*<?[\d.,]+\s*%\s*\))?$")
-_HEADING = re.compile(r"^#{0,3}[ \t]*Context Usage[ \t]*$", re.MULTILINE)
-_TOKENS_LINE = re.compile(r"^\*\*Tokens:\*\*[ \t]*(.+)$", re.MULTILINE)
-_MODEL_LINE = re.compile(r"^\*\*Model:\*\*[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
+_NUMBER = r"(?<![0-9,.])([0-9][0-9,]*+(?:\.[0-9]++)?+)\s*+([kKmM]?+)\s*+"
+_SIGN = r"[~<]?+\s*+"
+_RATIO = re.compile(rf"{_NUMBER}/\s*+{_SIGN}{_NUMBER}(?:tokens)?+\s*+(?:\(|$)")
+_AMOUNT = re.compile(rf"^{_SIGN}{_NUMBER}(?:tokens?+)?+\s*+(?:\(\s*+<?+[0-9.,]++\s*+%\s*+\))?+$")
+_HEADING = re.compile(r"^#{0,3}+[ \t]*+Context Usage[ \t]*+$", re.MULTILINE)
+_TOKENS_LINE = re.compile(r"^\*\*Tokens:\*\*(.*+)$", re.MULTILINE)
+_MODEL_LINE = re.compile(r"^\*\*Model:\*\*(.*+)$", re.MULTILINE)
 _STDOUT = "<local-command-stdout>"
 
 
@@ -147,7 +151,7 @@ def _read_table(text: str) -> ContextReport | None:
     if header is None and not rows:
         return None
     model = _MODEL_LINE.search(text)
-    return _report(model[1] if model else None, header, rows)
+    return _report(model[1].strip() if model else None, header, rows)
 
 
 def _table_of_categories(text: str) -> list[list[str]]:
@@ -191,7 +195,7 @@ def _glyph_header(lines: list[str]) -> tuple[str | None, tuple[int, int]] | None
         ratio = _ratio(plain) if "tokens" in plain and "%" in plain else None
         if ratio is not None:
             match = _RATIO.search(plain)
-            model = plain[: match.start()].strip(" ·•-\t") if match else ""
+            model = plain[: match.start()].strip(" ·•-~<\t") if match else ""
             return (model or _model_among(before[-3:])), ratio
         if plain:
             before.append(plain)

@@ -98,15 +98,15 @@ def frontmatter(text: str) -> dict[str, str]:
     lines = text[:65_536].splitlines()
     if not lines or lines[0].rstrip() != "---":
         return {}
-    fields: dict[str, str] = {}
+    fields: dict[str, list[str]] = {}
     key = ""
     for line in lines[1:]:
         if line.rstrip() == "---":
-            return fields
+            return {key: " ".join(filter(None, parts)) for key, parts in fields.items()}
         if line[:1] not in (" ", "\t", "-", "#", "") and ":" in line:
             key, _, value = line.partition(":")
             value = value.strip()
-            fields[key] = "" if value in (">", "|", ">-", "|-", ">+", "|+") else value
+            fields[key] = ["" if value in (">", "|", ">-", "|-", ">+", "|+") else value]
         elif key:
-            fields[key] = f"{fields[key]} {line.strip()}".strip()
+            fields[key].append(line.strip())
     return {}  # never closed: ordinary text that begins with a rule

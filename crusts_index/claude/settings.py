@@ -21,6 +21,9 @@ from crusts_index.jsontext import TOO_DEEP, is_deep
 
 _COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|(//|/\*)')
 
+_INDENT = re.compile(r"\n([ \t]++)\S")
+_SPACED = re.compile(r'":\s')
+
 Settings = dict[str, Any]
 
 
@@ -120,7 +123,7 @@ def _style_of(contents: Contents | None) -> _Style:
     text = contents.data.decode("utf-8")
     bom = text.startswith(BOM)
     body = text.removeprefix(BOM).strip()
-    indented = re.search(r"\n([ \t]+)\S", body)
+    indented = _INDENT.search(body)
     indent = indented[1] if indented else "  "
     one_line = "\n" not in body and body not in ("", "{}")
     return _Style(
@@ -128,7 +131,7 @@ def _style_of(contents: Contents | None) -> _Style:
         indent=None if one_line else indent,
         newline="\r\n" if "\r\n" in text else "\n",
         last_newline=not body or text.endswith("\n"),
-        spaced=not one_line or re.search(r'":\s', body) is not None,
+        spaced=not one_line or _SPACED.search(body) is not None,
     )
 
 

@@ -21,6 +21,8 @@ _NOTES = (
 )
 _COLUMNS = ("session", "age", "project", "title", "msgs", "calls", "peak", "cuts", "model")
 
+_DAY = re.compile(r"-20\d{6}$")
+
 
 def list_(
     context: typer.Context,
@@ -74,4 +76,4 @@ def _cells(row: dict[str, Any], now: int) -> tuple[object, ...]:
 
 def short_model(model: str) -> str:
     """A model's name without what all of them share: `claude-opus-4-5-20251101` is `opus-4-5`."""
-    return re.sub(r"-20\d{6}$", "", model.removeprefix("claude-")) or model
+    return _DAY.sub("", model.removeprefix("claude-")) or model

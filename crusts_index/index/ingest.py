@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from crusts_index.claude.context_report import looks_like_context, parse_context
-from crusts_index.index.metas import set_meta
+from crusts_index.index.metas import read_meta, set_meta
 from crusts_index.index.plan import Job, Plan
 from crusts_index.index.read import Outcome, Stretch, Task, read_here, without_collector
 from crusts_index.index.write import Writer
@@ -37,7 +35,7 @@ def ingest(store: sqlite3.Connection, path: str, plan: Plan, options: Options, s
     jobs = sorted(plan.jobs, key=lambda job: job.seen.mtime_ns, reverse=latest_first)
     tasks = name_new(store, jobs, keep_text=options.keep_text)
     ids = {job.seen.path: transcript for job, transcript in tasks}
-    writer = Writer(store, context_facts, keep_text=options.keep_text)
+    writer = Writer(store, keep_text=options.keep_text)
     outcomes = _outcomes(tasks, path, options, plan.pending_bytes)
     void: set[str] = set()
     read = 0
@@ -107,6 +105,8 @@ def _workers(jobs: int | None, pending: int) -> int:
 def name_new(store: sqlite3.Connection, jobs: list[Job], *, keep_text: bool) -> list[Task]:
     """Give every new transcript its id, so that workers can make rows, and put them in order."""
     tasks: list[Task] = []
+    new = [job.seen for job in jobs if job.known is None]
+    metas = {seen.path: read_meta(seen.meta_path) for seen in new if seen.meta_path is not None}
     with transaction(store):
         for job in jobs:
             if job.known is not None:
@@ -119,18 +119,7 @@ def name_new(store: sqlite3.Connection, jobs: list[Job], *, keep_text: bool) -> 
                 (seen.root, seen.path, seen.folder, seen.kind, seen.stem, seen.parent_session),
             )
             (transcript,) = store.execute("select id from transcripts where path = ?", (seen.path,)).fetchone()
-            if seen.meta_path is not None:
-                set_meta(store, transcript, seen.meta_path, seen.meta_mtime_ns, keep_text=keep_text)
+            if seen.path in metas:
+                set_meta(store, transcript, metas[seen.path], seen.meta_mtime_ns, keep_text=keep_text)
             tasks.append((job, transcript))
     return tasks
-
-
-def context_facts(text: str) -> tuple[str | None, int | None, int | None, str] | None:
-    """What a recorded `/context` output says: model, used tokens, window tokens, rows as JSON; None if it is none."""
-    if not looks_like_context(text):
-        return None
-    report = parse_context(text)
-    if report is None:
-        return None
-    rows = [[row.label, row.tokens, row.deferred] for row in report.rows]
-    return report.model, report.used_tokens, report.window_tokens, json.dumps(rows, ensure_ascii=False)

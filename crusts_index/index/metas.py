@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import suppress
 from typing import Any
 
 from crusts_index.index.plan import Job
@@ -24,21 +25,22 @@ update transcripts set meta_mtime_ns = :mtime, {", ".join(f"{name} = coalesce(:{
 where id = :id
 """
 
+Meta = dict[str, str | None]
+"""Agent type, description, the tool use and the agent that called it, by column."""
+
 
 def write_metas(store: sqlite3.Connection, jobs: list[Job], *, keep_text: bool) -> None:
     """Store the sidecars of transcripts that the store knows already."""
+    said = [(job.known.id, read_meta(job.seen.meta_path), job.seen.meta_mtime_ns) for job in jobs if job.known]
     with transaction(store):
-        for job in jobs:
-            if job.known is not None:
-                set_meta(store, job.known.id, job.seen.meta_path, job.seen.meta_mtime_ns, keep_text=keep_text)
+        for transcript, meta, mtime_ns in said:
+            set_meta(store, transcript, meta, mtime_ns, keep_text=keep_text)
 
 
 def set_meta(
-    store: sqlite3.Connection, transcript_id: int, path: str | None, mtime_ns: int | None, *, keep_text: bool
+    store: sqlite3.Connection, transcript_id: int, said: Meta, mtime_ns: int | None, *, keep_text: bool
 ) -> None:
-    """Store one sidecar; a missing or broken one says nothing."""
-    found = _read(path)
-    said = {column: _text(found, key) for column, key in _COLUMNS.items()}
+    """Store what one sidecar says."""
     if keep_text:
         note_text(store)
     else:
@@ -46,17 +48,16 @@ def set_meta(
     store.execute(_SAY, {**said, "mtime": mtime_ns, "id": transcript_id})
 
 
-def _read(path: str | None) -> dict[str, Any]:
-    if path is None:
-        return {}
-    try:
-        with open(path, "rb") as file:
+def read_meta(path: str | None) -> Meta:
+    """What a sidecar says; a missing or broken one says nothing. To be read before the store is locked."""
+    value = None
+    if path is not None:
+        with suppress(OSError, ValueError, RecursionError), open(path, "rb") as file:
             value = json.loads(file.read(_LARGEST).decode("utf-8", "replace").lstrip("\ufeff"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return camel(value) if isinstance(value, dict) else {}
+    said = camel(value) if isinstance(value, dict) else {}
+    return {column: _text(said, key) for column, key in _COLUMNS.items()}
 
 
 def _text(said: dict[str, Any], key: str) -> str | None:
     value = said.get(key)
-    return value.encode("utf-8", "replace").decode()[:2048] if isinstance(value, str) else None
+    return value.encode("utf-8", "replace").decode().replace("\0", "")[:2048] if isinstance(value, str) else None

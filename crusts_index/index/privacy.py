@@ -21,6 +21,7 @@ from crusts_index.store.open import transaction
 from crusts_index.store.promises import NO_TEXT, TEXT, note_text, promise
 from crusts_index.transcript.digest import hash64
 from crusts_index.transcript.rows import COLUMNS, Row
+from crusts_index.transcript.scan import is_deep
 from crusts_index.transcript.state import State
 
 _NAME = re.compile(r"\S{1,200}")
@@ -129,7 +130,7 @@ def _state(text: str) -> str:
 
 def _loads(text: str | None) -> Any:
     try:
-        return json.loads(text) if text else None
+        return json.loads(text) if text and not is_deep(text.encode("utf-8", "replace")) else None
     except (ValueError, RecursionError):
         return None
 

@@ -17,7 +17,7 @@ from crusts_index.index.sessions import placed_session
 from crusts_index.transcript.decode import decode_patiently, decode_quickly, is_object, without_nuls
 from crusts_index.transcript.digest import hash128
 from crusts_index.transcript.fold import Fold
-from crusts_index.transcript.rows import thread_id
+from crusts_index.transcript.rows import Row, thread_id
 from crusts_index.transcript.state import State
 
 BUFFER_BYTES = 1 << 20
@@ -100,6 +100,7 @@ def read(job: Job, transcript_id: int, store: str, keep_text: bool = True) -> It
             is_first = True
             for end, is_last in reader.stretches():
                 batch = fold.take()
+                batch.rows["context_reports"] = _context_rows(batch.contexts)
                 said = msgspec.structs.asdict(fold.state.about) | {"record_session": fold.state.record_session}
                 rows, left = batch.rows, fold.state.dump()
                 if not keep_text:
@@ -179,6 +180,15 @@ class _Reader:
             self._fold.add(offset + found.start, found.length, found.record, found.line)
         for problem in decoded.problems:
             self._fold.problem(offset + problem.start, problem.length, problem.reason)
+
+
+def _context_rows(outputs: list[Row]) -> list[Row]:
+    if not outputs:
+        return []
+    # Only now: most transcripts have none.
+    from crusts_index.index.contexts import context_rows
+
+    return list(context_rows(outputs))
 
 
 def _state_of(past: StoredPast) -> State | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
 from contextlib import suppress
 from itertools import chain
 from operator import itemgetter
@@ -13,7 +12,6 @@ from crusts_index.index.calls import drop_returned, release_calls, settle_calls
 from crusts_index.index.extent import TABLES, bounds, delete_rows
 from crusts_index.index.owners import settle_owners, shared_uses
 from crusts_index.index.plan import PARSER
-from crusts_index.index.privacy import withhold_from
 from crusts_index.index.read import DROP, RETAIN, Stretch
 from crusts_index.index.sessions import settle_sessions, settle_view
 from crusts_index.store.open import explained
@@ -57,8 +55,7 @@ def _upsert(table: str, names: tuple[str, ...]) -> str:
     )
 
 
-_TABLES = tuple(table for table in COLUMNS if table != "context_outputs")
-_STATEMENTS = {table: _statement(table) for table in _TABLES}
+_STATEMENTS = {table: _statement(table) for table in COLUMNS}
 _BULK_STATEMENTS = {table: _statement(table, ROWS_AT_ONCE) for table in _BULK}
 _ABOUT = (
     *(
@@ -73,10 +70,6 @@ _ABOUT = (
     ),
     *("git_branch", "entrypoint", "agent_id", "record_session"),
 )
-_CONTEXT_REPORT = """
-insert or replace into context_reports (id, time_ms, version, model, used_tokens, window_tokens, rows)
-values (:id, :time_ms, :version, :model, :used, :window, :rows)
-"""
 _MARK = f"""
 update transcripts set size = ?, mtime_ns = ?, inode = ?, offset = ?, head_hash = ?, tail_hash = ?, parser = ?,
   gone = 0, {", ".join(f"{name} = ?" for name in _ABOUT)} where id = ?
@@ -92,21 +85,17 @@ def _insert_rows(store: sqlite3.Connection, table: str, rows: list[Row]) -> None
         store.executemany(_STATEMENTS[table], rows[whole:] if whole else rows)
 
 
-ContextParser = Callable[[str], "tuple[str | None, int | None, int | None, str] | None"]
-"""Parses a `/context` output into model, used tokens, window tokens and rows as JSON; None if it is none."""
-
-
 class Writer:
     """Collects stretches into transactions. Call `close` at the end, `abandon` to throw away what is not committed."""
 
-    def __init__(self, store: sqlite3.Connection, parse_context: ContextParser, *, keep_text: bool) -> None:
-        self._store, self._parse_context, self._keep_text = store, parse_context, keep_text
+    def __init__(self, store: sqlite3.Connection, *, keep_text: bool) -> None:
+        self._store, self._keep_text = store, keep_text
         self.records = self.problems = self.bytes_read = 0
         self._reset()
 
     def _reset(self) -> None:
         self._bytes = 0
-        self._pending: dict[str, list[Row]] = {table: [] for table in _TABLES}
+        self._pending: dict[str, list[Row]] = {table: [] for table in COLUMNS}
         self._messages: dict[int, int] = {}
         self._lost: set[str] = set()
         self._responses: set[int] = set()
@@ -183,16 +172,9 @@ class Writer:
         store.execute("update threads set messages = 0 where id between ? and ?", threads)
 
     def _insert(self, stretch: Stretch) -> None:
-        store, rows = self._store, stretch.rows
+        rows = stretch.rows
         for table, pending in self._pending.items():
             pending += rows[table]
-        for record, time_ms, version, text in rows["context_outputs"]:
-            if parsed := self._parse_context(text):
-                model, used, window, parts = parsed
-                said = {"id": record, "time_ms": time_ms, "version": version, "model": model, "rows": parts}
-                if not self._keep_text:
-                    said = withhold_from("context_reports", said)
-                store.execute(_CONTEXT_REPORT, {**said, "used": used, "window": window})
         self._responses.update(row[0] for row in rows["responses"])
         self._continued.update(stretch.continued)
         self._uses.update(row[0] for row in rows["tool_uses"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from crusts_index.insight.buckets import lifetime_of
 from crusts_index.insight.consumers import CONSUMERS, consumers_of
 from crusts_index.insight.focus import PLAIN, compact_focus
-from crusts_index.insight.mentions import short_name
+from crusts_index.insight.mentions import short_names
 from crusts_index.insight.thresholds import Thresholds
 from crusts_index.insight.toolset import toolset_of
 from crusts_index.insight.tuples import NamedTuple
@@ -89,11 +89,11 @@ def _prediction(window: Window) -> list[Recommendation]:
 
 
 def _duplicates(duplicates: list[WasteItem]) -> list[Recommendation]:
-    paths = {item.path for item in duplicates if item.path}
+    names = short_names(item.path or "" for item in duplicates)
     found = []
     for item in sorted(duplicates, key=lambda one: -one.estimated_tokens)[:MANY]:
         where = ", ".join(f"#{number}" for number in item.messages)
-        name = short_name(item.path or "", paths)
+        name = names[item.path or ""]
         action = f"refer to {name} instead of reading it again"
         found.append(
             Recommendation(2, action, item.estimated_tokens, f"read again without a change at {where}: {item.path}")

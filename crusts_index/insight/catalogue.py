@@ -137,7 +137,7 @@ def model_family(model: str | None) -> tuple[str, Version]:
         return "", ()
     name, numbers = "", []
     for word in words:
-        if word.isdigit():
+        if word.isascii() and word.isdigit():
             if len(word) >= _SHORTEST_DATE:
                 break
             numbers.append(int(word))

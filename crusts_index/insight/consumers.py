@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crusts_index.insight.catalogue import deferred_load_tokens
 from crusts_index.insight.contents import loaded_tools
-from crusts_index.insight.mentions import short_name
+from crusts_index.insight.mentions import short_names
 from crusts_index.insight.rereads import EDIT_TOOLS, READ_TOOLS
 from crusts_index.insight.tuples import NamedTuple
 
@@ -76,9 +76,9 @@ def files_of(facts: Facts, waste: Sequence[WasteItem]) -> list[FileUse]:
 def consumers_of(facts: Facts, window: Window, waste: Sequence[WasteItem]) -> list[Consumer]:
     """Everything that takes a part of the window, the largest first."""
     files = files_of(facts, waste)
-    paths = {one.path for one in files}
+    names = short_names(one.path for one in files)
     found = [
-        Consumer("file", short_name(one.path, paths), one.path, one.tokens, one.reads, _file_note(one), "estimated")
+        Consumer("file", names[one.path], one.path, one.tokens, one.reads, _file_note(one), "estimated")
         for one in files
     ]
     found += _tools(facts)

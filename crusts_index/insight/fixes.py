@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crusts_index.insight.advice import COMPACT_FROM, SOON
 from crusts_index.insight.focus import PLAIN, compact_focus
-from crusts_index.insight.mentions import short_name
+from crusts_index.insight.mentions import short_names
 from crusts_index.insight.thresholds import Thresholds
 from crusts_index.insight.tuples import NamedTuple
 
@@ -96,8 +96,8 @@ def _snippet(facts: Facts, window: Window, duplicates: list[WasteItem], threshol
 
 
 def _names(items: list[WasteItem]) -> list[str]:
-    paths = {item.path for item in items if item.path}
-    return [_one_line(short_name(item.path or "", paths)) for item in items]
+    names = short_names(item.path or "" for item in items)
+    return [_one_line(names[item.path or ""]) for item in items]
 
 
 def _one_line(name: str) -> str:

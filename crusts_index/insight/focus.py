@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crusts_index.insight.mentions import base_name, short_name
+from crusts_index.insight.mentions import base_name, short_names
 from crusts_index.insight.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -29,11 +29,11 @@ def compact_focus(waste: Sequence[WasteItem]) -> Focus | None:
     `waste` in the order of `find_waste`. Only high and medium items count, each thing is named once.
     """
     named = [item for item in waste if item.severity in ("high", "medium") and item.excuse is None]
-    paths = {item.path for item in named if item.path}
+    names = short_names(item.path for item in named if item.path)
     clauses: list[str] = []
     tokens = items = 0
     for item in named:
-        clause = _clause(item, paths)
+        clause = _clause(item, names)
         if not clause or (clause not in clauses and len(clauses) == CLAUSES):
             continue
         if clause not in clauses:
@@ -45,11 +45,11 @@ def compact_focus(waste: Sequence[WasteItem]) -> Focus | None:
     return Focus(f'{PLAIN} focus "{"; ".join(clauses)}"', tokens, items)
 
 
-def _clause(item: WasteItem, paths: set[str]) -> str:
+def _clause(item: WasteItem, names: dict[str, str]) -> str:
     if item.type == "resolved_exchange" and item.message_range is not None:
         first, last = item.message_range
         return f"drop resolved exchange at messages #{first}-{last}"
-    name = _quoted(short_name(item.path, paths)) if item.path and base_name(item.path) else ""
+    name = _quoted(names[item.path]) if item.path and base_name(item.path) else ""
     if name and item.type == "duplicate_read":
         return f"keep only latest read of {name}"
     if name and item.type == "stale_read":

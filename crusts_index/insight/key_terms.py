@@ -8,7 +8,7 @@ MOST_TERMS = 20
 _LONGEST = 4_000  # characters of a text that are searched for terms
 _EXCERPT = 200
 
-_FILES = re.compile(r"(?<![\w.-])[\w-]+\.[A-Za-z0-9]{1,6}\b", re.ASCII)
+_FILES = re.compile(r"(?<![\w.-])[\w-]++\.[A-Za-z0-9]{1,6}\b", re.ASCII)
 _CALLS = re.compile(r"\b([A-Za-z_]\w{3,})\(", re.ASCII)
 _WORDS = re.compile(r"[^\W\d_]{7,}")
 _DECISION = re.compile(
@@ -17,7 +17,7 @@ _DECISION = re.compile(
     re.IGNORECASE,
 )
 _MEASUREMENT = re.compile(
-    r"\d[\d,.]*\s?(?:%|ms\b|µs\b|s\b|sec\b|seconds\b|min\b|minutes\b|x\b|[KMGT]i?B\b|kB\b|bytes\b|tokens\b|req/s\b"
+    r"(?<![\d,.])[,.]*+\d[\d,.]*+\s?(?:%|ms\b|µs\b|s\b|sec\b|seconds\b|min\b|minutes\b|x\b|[KMGT]i?B\b|kB\b|bytes\b|tokens\b|req/s\b"
     r"|rows\b|USD\b|fps\b|errors?\b|failed\b|passed\b)"
 )
 

@@ -15,6 +15,9 @@ _REFERENCE = re.compile(
     r"(?<![\w@])(?:[A-Za-z]:[\\/]|\.{1,2}[\\/]|[\\/])?(?:[\w-]+[\\/])*[\w.-]*[\w-]\.([A-Za-z][A-Za-z0-9]{0,7})(?!\w)",
     re.ASCII,
 )
+# A path is at most so long: within it the pattern above may try many beginnings.
+_WORDS = re.compile(r"[\w@.\\/:-]++", re.ASCII)
+_LONGEST = 1_000
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+", re.ASCII)
 _SHORTEST = 3
 SHOWN = 5
@@ -31,7 +34,8 @@ DELTAS = ("tokensTotal", "tokensCurrentContext", "usagePercentage", "wasteCount"
 def file_references(text: str) -> list[str]:
     """The files that a text names, each once, sorted; calls such as `Math.abs` and version numbers are none."""
     found = set()
-    for match in _REFERENCE.finditer(text):
+    words = (word[0] for word in _WORDS.finditer(text))
+    for match in (match for word in words if len(word) <= _LONGEST for match in _REFERENCE.finditer(word)):
         name = match[0].rstrip(".")
         if match[1].lower() in _EXTENSIONS and len(name) >= _SHORTEST and not _VERSION.fullmatch(name):
             found.add(name)

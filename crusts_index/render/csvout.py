@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from crusts_index.plain import Safe, lines
 
 # A spreadsheet takes a cell that begins so for a formula; the apostrophe says that it is text.
-_FORMULA = re.compile(r"\s*[=+\-@]")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_FORMULA = re.compile(r"\s*+[=+\-@]")
+_NUMBER = re.compile(r"[+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d++)?")
 
 
 def encode(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Safe:

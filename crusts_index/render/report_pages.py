@@ -17,6 +17,8 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
 # An underscore within a word and a dollar before a digit are just that.
 _MARKDOWN = re.compile(r"([\\`*\[\]|~]|(?<![^\W_])_|_(?![^\W_])|\$(?!\d))")
+_GAPS = re.compile(r"\n{3,}")
+_TICKS = re.compile("`+")
 _AT_START = re.compile(r"^(?:(#|[-+](?=\s|$)|=+$|-{2,}$)|(\d+)(?=[.)](?:\s|$)))")
 _ENTITIES = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"))
 
@@ -46,7 +48,7 @@ def markdown(kind: str, context: Mapping[str, Any]) -> str:
     environment, markup = _environment(lambda said: markup(escape_markdown(said)))
     environment.filters["fenced"] = lambda value: markup(fenced(value))
     page = environment.get_template(f"{kind}.md.j2").render(context)
-    return re.sub(r"\n{3,}", "\n\n", page).strip() + "\n"
+    return _GAPS.sub("\n\n", page).strip() + "\n"
 
 
 def escape_markdown(value: str) -> str:
@@ -60,7 +62,7 @@ def escape_markdown(value: str) -> str:
 def fenced(value: str) -> str:
     """Text in a code block that nothing in it can end."""
     lines = plain.lines(value)
-    longest = max((len(run) for run in re.findall("`+", lines)), default=0)
+    longest = max((len(run) for run in _TICKS.findall(lines)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}text\n{lines}\n{fence}"
 

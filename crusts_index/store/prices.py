@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 # What the package's data calls that on which a price may depend, where a call's usage has the same word for it.
 _MODES = ("speed", "service_tier", "processing")
 _STANDARD = ("default", "standard", "auto")
+_LONGEST_NAME = 200
+"""Characters of a model's name, beyond which it is none that a list could have."""
+_VARIANT = re.compile(r"\[[^\[\]]*+\]$")
+_REVISION = re.compile(r"-v[0-9]++(?::[0-9]++)?+$")
+_CLOUD = re.compile(r"^.*[/.](?=claude)")
 
 # A call's price is that of its speed or tier, then of the latest period begun by its UTC day, then of the highest
 # tier that its context tokens exceed; a tier holds for all tokens of the call. A call without a time has the
@@ -246,12 +251,15 @@ def _find(model: str, providers: "list[Provider]") -> "tuple[str, ModelInfo] | N
     Anthropic's own list first; a Bedrock or Vertex name by that provider's list, else by the bare name in it;
     a model of others by the provider its name tells.
     """
-    name = re.sub(r"\[[^\]]*\]$", "", model.strip().lower())
+    name = model.strip().lower()
+    if len(name) > _LONGEST_NAME:
+        return None
+    name = _VARIANT.sub("", name)
     if not name or name.startswith("<"):
         return None
     by_id = {provider.id: provider for provider in providers}
     if "claude" in name:
-        bare = re.sub(r"-v\d+(:\d+)?$|@.*$", "", re.sub(r"^.*[/.](?=claude)", "", name))
+        bare = _REVISION.sub("", _CLOUD.sub("", name).partition("@")[0])
         tries = [("anthropic", name)]
         tries += [("aws", name.rpartition("/")[2])] if "anthropic.claude" in name else []
         tries += [("google", name)] if "@" in name else []

@@ -119,11 +119,11 @@ class Fold:
             "preserved": notices.preserved,
             "removals": notices.removals,
             "attachments": notices.attachments,
-            "context_outputs": speech.contexts,
             "meta_records": notices.meta + speech.titles.rows,
             "problems": self._problems,
         }
-        batch = Batch(rows, [one.response.id for one in touched if one.is_continued], len(self._records))
+        continued = [one.response.id for one in touched if one.is_continued]
+        batch = Batch(rows, continued, speech.contexts, len(self._records))
         places.threads, places.branches = [], []
         speech.blocks, speech.texts, speech.loads, speech.contexts = [], [], [], []
         notices.compactions, notices.preserved, notices.removals = [], [], []

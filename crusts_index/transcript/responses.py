@@ -13,6 +13,9 @@ from crusts_index.transcript.step import Step
 LARGEST_COUNT = 2**53
 """A larger token count is no count (D1)."""
 
+Line = tuple[str | None, str | None, str | None, int, int, tuple[int, int, int] | None]
+"""Request id, message id, session, whether nested, whether copied; without a request id the input side too."""
+
 Part = list[object]
 """A row of `blocks` that can still be changed: its shares of the output are known only with the last line."""
 
@@ -51,6 +54,28 @@ class Response(msgspec.Struct, gc=False):
     stop_reason: str | None = None
     effort: str | None = None
 
+    def line(self) -> Line:
+        """What the lines have in common that are this response."""
+        side = None
+        if self.request_id is None and self.has_usage:
+            side = self.input_tokens, self.cache_read_tokens, self.cache_write_tokens
+        return self.request_id, self.message_id, self.record_session, self.is_nested, self.is_copied, side
+
+
+class _Known(msgspec.Struct):
+    """The responses of a thread that bear one message id; by what tells whether a line is of one of them (D1)."""
+
+    by_line: dict[Line, Response] = {}
+    first: Response | None = None
+    first_asked: Response | None = None
+    """The first one with a request id."""
+
+    def add(self, line: Line, response: Response) -> None:
+        self.by_line.setdefault(line, response)
+        self.first = self.first or response
+        if response.request_id is not None:
+            self.first_asked = self.first_asked or response
+
 
 class Touched(msgspec.Struct):
     """A response that the stretch in hand has lines of."""
@@ -69,7 +94,7 @@ class Responses:
         self._transcript_id, self._state = transcript_id, state
         self._past: Past = past or NoPast()
         self._is_fresh = past is None
-        self._by_message: dict[tuple[int, str, bool], list[Response]] = {}
+        self._by_message: dict[tuple[int, str, bool], _Known] = {}
         self._written: set[int] = set()
         self.touched: dict[int, Touched] = {}
         """Responses with lines in the stretch in hand, by id."""
@@ -84,18 +109,12 @@ class Responses:
         if is_copied and step.record.request_session_id:
             # A copy's lines name its own session; without a request id only this tells that they are the same call.
             session = step.record.request_session_id
-        for response in known:
-            if (
-                response.request_id == request_id
-                and response.message_id == message_id
-                and response.record_session == session
-                and response.is_nested == is_nested
-                and response.is_copied == is_copied
-                and (request_id is not None or _has_input_of(response, message.usage))
-            ):
-                break
-        else:
+        side = None if request_id is not None else _input_of(message.usage)
+        line = (request_id, message_id, session, is_nested, is_copied, side)
+        response = known.by_line.get(line)
+        if response is None:
             response = self._begin(step, message, request_id, session, thread, known, is_nested=is_nested)
+            known.add(line, response)
         response.last_record_id = step.id
         if step.time_ms is not None:
             response.last_ms = step.time_ms
@@ -132,7 +151,7 @@ class Responses:
         request_id: str | None,
         session: str | None,
         number: int,
-        known: list[Response],
+        known: _Known,
         *,
         is_nested: bool,
     ) -> Response:
@@ -154,31 +173,30 @@ class Responses:
         if not is_nested:
             response.branch, response.epoch = step.branch, step.epoch
             # One message over several request ids keeps its number; without any, an equal id says nothing (D1, D7).
-            for one in known:
-                if request_id is not None or one.request_id is not None:
-                    response.message = one.message
-                    break
+            one = known.first if request_id is not None else known.first_asked
+            response.message = one.message if one is not None else None
             if response.message is None:
                 thread.messages += 1
                 thread.follows_command = False
                 response.message = thread.messages
-        known.append(response)
         return response
 
-    def _same_message(self, thread: int, request_id: str | None, message_id: str | None) -> list[Response]:
+    def _same_message(self, thread: int, request_id: str | None, message_id: str | None) -> _Known:
         """Responses of the thread with that message id or, without one, with that request id; to be added to."""
         name = message_id or request_id
         if name is None:
-            return []
+            return _Known()
         key = (thread, name, message_id is None)
         known = self._by_message.get(key)
         if known is None:
-            known = self._by_message[key] = []
+            known = self._by_message[key] = _Known()
             if not self._is_fresh:
                 tid = thread_id(self._transcript_id, thread)
                 rows = self._past.responses(None if message_id else request_id, message_id)
-                known += [one for row in rows if (one := Response(*row)).thread_id == tid and not one.is_advisor]
-                self._written.update(one.id for one in known)
+                for one in (Response(*row) for row in rows):
+                    if one.thread_id == tid and not one.is_advisor:
+                        known.add(one.line(), one)
+                        self._written.add(one.id)
         return known
 
     def _take_advisors(self, parent: Response, iterations: list[Iteration]) -> bool:
@@ -242,17 +260,13 @@ def _in_range(count: int | None) -> int | None:
     return count if count is not None and 0 <= count <= LARGEST_COUNT else None
 
 
-def _has_input_of(response: Response, usage: Usage | None) -> bool:
-    """Whether the input side equals: without a request id only that makes two lines one response (D1)."""
-    if usage is None or not response.has_usage:
-        return usage is None and not response.has_usage
+def _input_of(usage: Usage | None) -> tuple[int, int, int] | None:
+    """The input side: without a request id only an equal one makes two lines one response (D1)."""
+    if usage is None:
+        return None
     probe = Response(0, 0, 0, 0)
     take_usage(probe, usage)
-    return (probe.input_tokens, probe.cache_read_tokens, probe.cache_write_tokens) == (
-        response.input_tokens,
-        response.cache_read_tokens,
-        response.cache_write_tokens,
-    )
+    return probe.input_tokens, probe.cache_read_tokens, probe.cache_write_tokens
 
 
 def row_of(response: Response) -> Row:

@@ -102,11 +102,11 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "preserved": ("record_id", "place", "uuid", "is_segment"),
     "removals": ("record_id", "place", "kind", "tool_use_id", "uuid", "saved_tokens"),
     "attachments": ("record_id", "type", "name", "event", "added", "removed"),
-    "context_outputs": ("record_id", "time_ms", "version", "text"),
+    "context_reports": ("id", "time_ms", "version", "model", "used_tokens", "window_tokens", "rows"),
     "meta_records": ("transcript_id", "key", "record_id", "value"),
     "problems": ("transcript_id", "offset", "reason", "length"),
 }
-"""Columns of each kind of row. `context_outputs` is no table: its texts are parsed by the writer's side."""
+"""Columns of each kind of row. The reader makes those of `context_reports`, from texts that the fold sets aside."""
 
 RECORD_BITS = 40
 """A record's id is its transcript's id shifted by this, plus its offset."""
@@ -121,6 +121,8 @@ class Batch(NamedTuple):
     rows: dict[str, list[Row]]
     continued: list[int]
     """Ids of responses that have lines from before this stretch: their blocks' shares are to be made anew."""
+    contexts: list[Row]
+    """Outputs of `/context` that are still to be parsed: record, time, version, text."""
     records: int
 
 

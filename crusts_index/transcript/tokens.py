@@ -82,7 +82,8 @@ def spread(output: int, thinking: int | None, blocks: list[tuple[int, bool, bool
     fixed = thinkers if thinking and thinkers and thinking <= output else []
     if not fixed:
         return [(share, True) for share in share_out(output, estimates)]
-    free = [place for place in range(len(blocks)) if place not in fixed]
+    held = set(fixed)
+    free = [place for place in range(len(blocks)) if place not in held]
     given = sum(estimates[place] for place in fixed)
     shares = dict(zip(free, share_out(output - given, [estimates[place] for place in free]), strict=True))
     if not free:
@@ -111,7 +112,8 @@ def _give_thinking(
         return
     empty = [place for place in places if blocks[place][2]]
     if empty:
-        others = sum(estimate for place, estimate in enumerate(estimates) if place not in empty)
+        held = set(empty)
+        others = sum(estimate for place, estimate in enumerate(estimates) if place not in held)
         left = max(0, output - others)
         for place, share in zip(empty, share_out(left, [0] * len(empty)), strict=True):
             estimates[place] = share

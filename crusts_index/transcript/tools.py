@@ -21,7 +21,7 @@ LONGEST_TEXT = 2048
 _decode_input = msgspec.json.Decoder(ToolInput).decode
 _decode_outcome = msgspec.json.Decoder(ToolOutcome).decode
 _OWN_COMMAND = re.compile(r"(?:^|[\s;&|/(])(?:claude-)?crusts(?:\s|$)")
-_STUB = re.compile(r"\s*(?:<system-reminder>)?\s*File (?:has )?(?:not changed|unchanged)")
+_STUB = re.compile(r"\s*+(?:<system-reminder>)?+\s*+File (?:has )?+(?:not changed|unchanged)")
 _CUT_REACH = 400
 _LONGEST_STUB = 1000
 

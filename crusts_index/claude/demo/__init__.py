@@ -15,6 +15,8 @@ from crusts_index.errors import CrustsError
 MARKER = ".crusts-demo"
 SET_UP = timedelta(days=60)  # how long before now the configuration was last touched
 
+_NOT_PLAIN = re.compile(r"[^A-Za-z0-9]")
+
 
 @dataclass(frozen=True)
 class DemoSummary:
@@ -65,7 +67,7 @@ def claim(folder: Path) -> None:
 
 def write_session(projects: Path, session: Told) -> None:
     """The main transcript, its subagents and their sidecars, each as old as its last record."""
-    place = projects / re.sub(r"[^A-Za-z0-9]", "-", str(session.main.cwd))
+    place = projects / _NOT_PLAIN.sub("-", str(session.main.cwd))
     for thread in session.threads:
         path = place / f"{thread.session}.jsonl"
         if thread.agent is not None:
@@ -98,7 +100,7 @@ def write_surroundings(folder: Path, time: datetime) -> None:
     write_json(work / "lantern-web" / ".mcp.json", {"mcpServers": {"playwright": playwright}}, time)
     for name, text in INSTRUCTIONS.items():
         write(folder / name, text.encode(), time)
-    memory = re.sub(r"[^A-Za-z0-9]", "-", str(work / "orchard-api"))
+    memory = _NOT_PLAIN.sub("-", str(work / "orchard-api"))
     notes = "# Memory\n\n- Reports are checked against the February figures in `tests/data/february.csv`.\n"
     notes += "- The staging database is refreshed every Monday at six; slow queries before that are not real.\n"
     write(folder / "projects" / memory / "memory" / "MEMORY.md", notes.encode(), time)

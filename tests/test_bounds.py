@@ -1,0 +1,225 @@
+"""Work is in proportion to the bytes, whatever they are: no text makes an expression or a loop go wild."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import crusts_index
+from crusts_index import plain
+from crusts_index.claude.context_report import looks_like_context, parse_context, parse_tokens
+from crusts_index.claude.measure import frontmatter
+from crusts_index.index.find import find_one
+from crusts_index.index.plan import Job
+from crusts_index.index.read import read
+from crusts_index.insight import catalogue, key_terms, mentions, noise, survivors
+from crusts_index.render import csvout, report_pages, text
+from crusts_index.store import matches, prices, search
+from tests.builders import OMIT, SESSION, ClaudeFolder, Transcript
+from tests.hostile import MOST, PIECES, grown, growth, transcript
+from tests.picture import scratch
+from tests.profiles import examples
+
+pieces = st.lists(st.sampled_from(PIECES), min_size=1, max_size=3).map("".join)
+edges = st.sampled_from(("", *PIECES))
+
+
+def reading(t: Transcript) -> Callable[[], object]:
+    """The work of reading a transcript from its beginning, without a store."""
+    t.write()
+    (seen,) = find_one(str(t.path))
+    return lambda: [stretch.records for stretch in read(Job(seen, None), 1, "")]
+
+
+def growth_of_reading(folder: ClaudeFolder, piece: str, before: str = "", behind: str = "") -> float:
+    """How reading grows with the size of a text that stands everywhere."""
+
+    def work(size: int) -> Callable[[], object]:
+        t = folder.main()
+        t.pieces = transcript(grown(piece, size, before, behind)).pieces
+        assert t.path is not None
+        t.path.unlink(missing_ok=True)
+        return reading(t)
+
+    return growth(work, 6_000)
+
+
+@examples(30)
+@given(pieces, edges, edges)
+def test_reading_grows_with_the_bytes(piece: str, before: str, behind: str) -> None:
+    """Twice a text, in every place of a transcript, takes about twice the work."""
+    with scratch() as home:
+        assert MOST > growth_of_reading(ClaudeFolder(home), piece, before, behind)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("piece", PIECES)
+def test_reading_each_piece_grows_with_the_bytes(folder: ClaudeFolder, piece: str) -> None:
+    """The same of every piece alone, with what does not fit behind it."""
+    assert MOST > growth_of_reading(folder, piece, "", "x")
+
+
+def alike(t: Transcript, count: int, kind: str) -> None:
+    """Many small records that have something in common."""
+    thinking = [{"type": "thinking", "thinking": "x" * (place % 2)} for place in range(count)]
+    for place in range(count):
+        if kind == "one message, many requests":
+            t.response("x", context=place, message="m", request=f"r{place}")
+        elif kind == "one message without requests":
+            t.response("x", context=place, message="m", request=OMIT)
+        elif kind == "one tool use":
+            t.tool_result("toolu_a", "x")
+        elif kind == "one parent":
+            t.prompt("x", parentUuid="0" * 36)
+        elif kind == "one uuid":
+            t.prompt("x", uuid=SESSION)
+        elif kind == "sidechains":
+            t.prompt("x", isSidechain=True, parentUuid=None, agentId=f"a{place}")
+        elif kind == "sessions":
+            t.prompt("x", sessionId=f"s{place}", cwd=f"/{place}")
+        elif kind == "reads":
+            t.read(f"/{place}/a.py", "x", context=5)
+        elif kind == "compactions":
+            t.record("system", subtype="compact_boundary", compactMetadata={"preservedMessages": {"uuids": ["a"]}})
+    if kind == "thoughts":
+        message = {"id": "m", "content": thinking, "usage": {"input_tokens": 5, "output_tokens": 10 * count}}
+        t.record("assistant", message=message)
+        message["usage"] = {"input_tokens": 5, "output_tokens": 9, "output_tokens_details": {"thinking_tokens": 9}}
+        t.record("assistant", message=message)
+
+
+KINDS = (
+    *("one message, many requests", "one message without requests", "one tool use", "one parent", "one uuid"),
+    *("sidechains", "sessions", "reads", "compactions", "thoughts"),
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_reading_grows_with_the_records(folder: ClaudeFolder, kind: str) -> None:
+    """Twice as many records that belong together take about twice the work."""
+
+    def work(count: int) -> Callable[[], object]:
+        t = Transcript(path=folder.main().path)
+        alike(t, count, kind)
+        assert t.path is not None
+        t.path.unlink(missing_ok=True)
+        return reading(t)
+
+    assert MOST > growth(work, 2_000 if kind != "thoughts" else 20_000)
+
+
+def test_outputs_of_context_are_parsed_by_the_reader(folder: ClaudeFolder) -> None:
+    """The rows that are made without a store, and so without its lock, hold them already."""
+    t = folder.main()
+    t.prompt("## Context Usage\n\n**Model:** m\n**Tokens:** 1k / 200k (1%)\n")
+    t.write()
+    (seen,) = find_one(str(t.path))
+    (stretch,) = read(Job(seen, None), 1, "")
+    ((_, _, _, *parsed),) = stretch.rows["context_reports"]
+    assert ["m", 1_000, 200_000, "[]"] == parsed
+
+
+JUDGES: dict[str, Callable[[str], object]] = {
+    "line": plain.line,
+    "lines": plain.lines,
+    "escaped": lambda said: plain.escaped(json.dumps(said, ensure_ascii=False)),
+    "shorten_path": lambda said: text.shorten_path(said, 40),
+    "key_terms": lambda said: [(key_terms.key_terms(said), key_terms.weight_of(said)) for _ in range(9)],
+    "file_references": survivors.file_references,
+    "base_name": mentions.base_name,
+    "short_names": lambda said: mentions.short_names([said, said + "/x"]),
+    "model_family": catalogue.model_family,
+    "variant_window": catalogue.variant_window,
+    "rule_of": noise.rule_of,
+    "price": lambda said: list(prices._rows(said, "x", prices._bundled_providers())),
+    "csv": lambda said: csvout.encode(["a"], [[said], ["+" + said]]),
+    "markdown": lambda said: (report_pages.escape_markdown(said), report_pages.fenced(said)),
+    "search words": search.spaced,
+    "search query": matches.match_of,
+    "context": lambda said: (parse_context(said), looks_like_context(said), parse_tokens("1" + said + "x")),
+    "frontmatter": lambda said: frontmatter("---\n" + said + "\n---"),
+}
+
+
+@examples(40)
+@given(pieces, edges, edges)
+def test_judging_grows_with_the_text(piece: str, before: str, behind: str) -> None:
+    """So it is with everything that reports do with a text."""
+    for name, judge in JUDGES.items():
+
+        def work(size: int, judge: Callable[[str], object] = judge) -> Callable[[], object]:
+            said = grown(piece, size, before, behind)
+            return lambda: judge(said)
+
+        assert MOST > growth(work, 8_000), name
+
+
+# Expressions that are asked only where a text begins, or only about a part of bounded length.
+ANCHORED = frozenset(
+    ("csvout._FORMULA", "csvout._NUMBER", "tools._STUB", "context_report._AMOUNT", "survivors._REFERENCE")
+)
+OWN_FILES = frozenset(("settings._COMMENT",))
+"""Of the user's own settings, and only to say why they are left alone."""
+
+
+def expressions() -> Iterator[tuple[str, Callable[[str], object]]]:
+    """All regular expressions that the package keeps, by module and name, as a search through a whole text."""
+    for module in pkgutil.walk_packages(crusts_index.__path__, "crusts_index."):
+        if module.name.endswith("__main__"):
+            continue
+        loaded = importlib.import_module(module.name)
+        for name, value in vars(loaded).items():
+            for kept in value.values() if isinstance(value, dict) else (value,):
+                label = f"{module.name.rpartition('.')[2]}.{name}"
+                if isinstance(kept, re.Pattern):
+                    yield label, lambda said, kept=kept: sum(1 for _ in kept.finditer(said))  # type: ignore[misc]
+                elif isinstance(getattr(kept, "__self__", None), re.Pattern):
+                    yield label, kept
+
+
+def in_kind(pattern: Callable[[str], object], said: str) -> Callable[[], object]:
+    """The search, in text or in bytes."""
+
+    def look() -> None:
+        try:
+            pattern(said)
+        except TypeError:
+            pattern(said.encode("utf-8", "replace"))  # type: ignore[arg-type]
+
+    return look
+
+
+def test_no_expression_goes_wild() -> None:
+    """Every regular expression of the package, on every piece: twice the text takes about twice the work."""
+    looked = 0
+    for label, pattern in expressions():
+        if label in ANCHORED | OWN_FILES:
+            continue
+        for piece in PIECES:
+            for behind in ("", "\n!"):
+
+                def work(size: int, pattern: Callable[[str], object] = pattern) -> Callable[[], object]:
+                    return in_kind(pattern, grown(piece, size, "1", behind))  # noqa: B023 - used at once
+
+                assert MOST > growth(work, 4_000), (label, piece, behind)
+        looked += 1
+    assert looked > 30
+
+
+def test_expressions_are_kept_under_a_name() -> None:
+    """None is written where it is used: there the test above would not find it.
+
+    Quick commands import `re` only for names of files and zones; what they ask of other texts is among the judges.
+    """
+    at_once = re.compile(r"\bre\.(?:sub|subn|search|match|fullmatch|findall|finditer|split)\(")
+    folder = Path(crusts_index.__file__).parent
+    texts = {path.name: path.read_text(encoding="utf-8") for path in folder.rglob("*.py")}
+    assert [] == [name for name, text in texts.items() if "\nimport re\n" in text and at_once.search(text)]
