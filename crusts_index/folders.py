@@ -1,4 +1,4 @@
-"""Folders as the user names them, one alone or a comma list (`CLAUDE_CONFIG_DIR`), made absolute."""
+"""Folders as users and records name them: made absolute, taken from a comma list, spelled one way."""
 
 import os
 
@@ -51,6 +51,25 @@ def listed(value: str, environ: "Mapping[str, str]") -> list[str]:
             found.append(path)
         del parts[:used]
     return list(dict.fromkeys(found))
+
+
+def project_path(path: str) -> str:
+    """A project's folder in one spelling: on Windows a capital drive, slashes as `\\`, none of them the last (D22)."""
+    windows = path.replace("/", "\\")
+    if windows.startswith("\\\\?\\"):  # the long form of either of the others
+        path = windows = windows[4:] if windows[4:8].upper() != "UNC\\" else f"\\\\{windows[8:]}"
+    if path.startswith("\\\\"):
+        lead, rest = "\\\\", windows
+    elif windows[1:3] in (":", ":\\") and windows[0].isascii() and windows[0].isalpha():
+        lead, rest = f"{windows[0].upper()}:\\", windows[2:]
+    else:
+        return path
+    return lead + "\\".join(part for part in rest.split("\\") if part not in ("", "."))
+
+
+def last_part(path: str) -> str:
+    """The last part of a path of any system; of one that has none, the path."""
+    return path.rstrip("/\\").replace("\\", "/").rpartition("/")[2] or path
 
 
 def is_text(name: str) -> bool:

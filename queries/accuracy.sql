@@ -12,7 +12,8 @@ with pair as materialized (
     and c.time_ms >= ifnull(:since, 0)
     and (:project is null or r.transcript_id in (
       select t.id from projects as p join sessions as s on s.project_id = p.id
-      join transcripts as t on t.session_id = s.id where instr(lower(p.path), lower(:project))))
+      join transcripts as t on t.session_id = s.id
+        where instr(replace(lower(p.path), '\', '/'), replace(lower(:project), '\', '/'))))
   window same as (partition by r.thread_id, r.branch, r.epoch order by r.id)
 ),
 part as (

@@ -5,5 +5,5 @@ select o.session_id
 from sessions_overview as o
 where o.compactions > 0
   and (:session is null or o.session_id = :session)
-  and (:project is null or instr(lower(o.project), lower(:project)))
+  and (:project is null or instr(replace(lower(o.project), '\', '/'), replace(lower(:project), '\', '/')))
 order by o.last_active desc, o.session_id;

@@ -17,6 +17,6 @@ select
   o.gone
 from sessions_overview o
 where (:session is null or o.session_id = :session)
-  and (:project is null or instr(lower(o.project), lower(:project)))
+  and (:project is null or instr(replace(lower(o.project), '\', '/'), replace(lower(:project), '\', '/')))
   and (:before is null or o.last_active_ms < :before)
 order by o.last_active_ms desc, o.session_id;

@@ -5,7 +5,7 @@
 with chosen as (
   select session_key, has_messages, last_active_ms, session_id, count(*) over () as in_all
   from sessions_overview
-  where :project is null or instr(lower(project), lower(:project))
+  where :project is null or instr(replace(lower(project), '\', '/'), replace(lower(:project), '\', '/'))
   order by has_messages desc, last_active_ms desc, session_id
   limit ifnull(:limit, -1)
 )

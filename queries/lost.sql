@@ -23,5 +23,5 @@ from shown
 where is_owner = 1
   and (:since is null or time_ms >= :since)
   and (:until is null or time_ms < :until)
-  and (:project is null or instr(lower(project), lower(:project)))
+  and (:project is null or instr(replace(lower(project), '\', '/'), replace(lower(:project), '\', '/')))
 order by time_ms, session_id, path, offset;

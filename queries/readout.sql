@@ -20,4 +20,5 @@ from api_calls c left join prices p on p.id = c.price_id
 where c.time_ms >= ifnull(:since, 0)
   and (:project is null or c.transcript_id in (
     select t.id from projects p join sessions s on s.project_id = p.id
-    join transcripts t on t.session_id = s.id where instr(lower(p.path), lower(:project))));
+    join transcripts t on t.session_id = s.id
+      where instr(replace(lower(p.path), '\', '/'), replace(lower(:project), '\', '/'))));

@@ -15,5 +15,5 @@ select
   in_view = 1 and thread_kind = 'main' as in_view
 from compactions_overview
 where (:since is null or time_ms >= :since)
-  and (:project is null or instr(lower(project), lower(:project)))
+  and (:project is null or instr(replace(lower(project), '\', '/'), replace(lower(:project), '\', '/')))
 order by time_ms, session_id, path, offset;

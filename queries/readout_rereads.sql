@@ -7,5 +7,5 @@
 select session_id as session, path, result_tokens as tokens, is_owner, in_view
 from rereads
 where (:since is null or (time_ms >= :since and prior_time_ms >= :since))
-  and (:project is null or instr(lower(project), lower(:project)))
+  and (:project is null or instr(replace(lower(project), '\', '/'), replace(lower(:project), '\', '/')))
 order by result_tokens desc, path, session_id, time_ms, is_owner desc, in_view desc;

@@ -20,7 +20,7 @@ found as (
 )
 select s.id as session_key, s.session_id as session, p.path as project, sum(f.calls) as calls
 from found f join sessions s on s.id = f.session_id left join projects p on p.id = s.project_id
-where :project is null or instr(lower(p.path), lower(:project))
+where :project is null or instr(replace(lower(p.path), '\', '/'), replace(lower(:project), '\', '/'))
 group by s.id
 order by
   (select max(t.last_message_ms) from transcripts t where t.session_id = s.id and t.kind = 'main') desc,

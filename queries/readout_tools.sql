@@ -12,6 +12,7 @@ where u.owns_result and u.result_record_id is not null
   and (:since is null or t.last_ms >= :since) and (:since is null or u.result_ms >= :since)
   and (:project is null or t.id in (
     select t.id from projects p join sessions s on s.project_id = p.id
-    join transcripts t on t.session_id = s.id where instr(lower(p.path), lower(:project))))
+    join transcripts t on t.session_id = s.id
+      where instr(replace(lower(p.path), '\', '/'), replace(lower(:project), '\', '/'))))
 group by 1
 order by tokens desc, name;

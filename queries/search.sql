@@ -48,7 +48,7 @@ placed as (
     and (:role is null or f.role = :role)
     and (:tool is null or lower(f.tool) = lower(:tool) or lower(f.server) = lower(:tool))
     and (:session is null or s.session_id = :session)
-    and (:project is null or instr(lower(p.path), lower(:project)))
+    and (:project is null or instr(replace(lower(p.path), '\', '/'), replace(lower(:project), '\', '/')))
     and (:since is null or f.time_ms >= :since)
     and (:until is null or f.time_ms < :until)
   window same as (

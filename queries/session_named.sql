@@ -10,7 +10,9 @@ join transcripts as t on t.session_id = s.id
 left join projects as p on p.id = s.project_id
 where (:prefix is null or substr(s.session_id, 1, length(:prefix)) = :prefix)
   and (:cwd is null or p.path = :cwd)
-  and (:project is null or instr(lower(p.path), lower(:project)) > 0 or instr(lower(t.folder), lower(:project)) > 0)
+  and (:project is null
+    or instr(replace(lower(p.path), '\', '/'), replace(lower(:project), '\', '/')) > 0
+    or instr(replace(lower(t.folder), '\', '/'), replace(lower(:project), '\', '/')) > 0)
 group by s.id
 order by has_messages desc, last_active_ms desc, s.session_id
 limit ifnull(:limit, -1);

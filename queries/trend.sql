@@ -17,7 +17,8 @@ with recursive grouped as materialized (
   join sessions as s on s.id = t.session_id
   left join projects as p on p.id = s.project_id
   where t.kind = 'main' and t.in_view = 1
-    and (:project is null or instr(lower(coalesce(p.path, t.folder)), lower(:project)))
+    and (:project is null
+      or instr(replace(lower(coalesce(p.path, t.folder)), '\', '/'), replace(lower(:project), '\', '/')))
   group by s.id
   having messages > 0
   order by active_ms desc, s.session_id

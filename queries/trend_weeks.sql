@@ -11,7 +11,8 @@ with chosen as materialized (
   from transcripts as t
   left join sessions as s on s.id = t.session_id
   left join projects as p on p.id = s.project_id
-  where :project is null or instr(lower(coalesce(p.path, t.folder)), lower(:project))
+  where :project is null
+    or instr(replace(lower(coalesce(p.path, t.folder)), '\', '/'), replace(lower(:project), '\', '/'))
 ),
 calls as (
   select c.time_ms / 900000 as quarter, h.session_id, c.price_id, count(*) as calls, sum(c.input_tokens) as input,

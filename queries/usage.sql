@@ -24,7 +24,7 @@ block_quarters as materialized (
 wanted_projects as (
   select t.id as transcript_id
   from projects p join sessions s on s.project_id = p.id join transcripts t on t.session_id = s.id
-  where instr(lower(p.path), lower(:project))
+  where instr(replace(lower(p.path), '\', '/'), replace(lower(:project), '\', '/'))
 ),
 -- part: what a row is made of. Of time a quarter of an hour, since turning a time into the user's day is slow; every
 -- zone is made of them.

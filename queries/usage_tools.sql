@@ -31,7 +31,8 @@ by_tool as (
     left join last_calls l on l.thread_id = r.thread_id and l.branch = r.branch and l.epoch = r.epoch
   where :project is null or u.transcript_id in (
     select t.id from projects p join sessions s on s.project_id = p.id
-    join transcripts t on t.session_id = s.id where instr(lower(p.path), lower(:project)))
+    join transcripts t on t.session_id = s.id
+      where instr(replace(lower(p.path), '\', '/'), replace(lower(:project), '\', '/')))
   group by 1
 ),
 listed as (

@@ -12,7 +12,7 @@ wanted_projects as (
   from projects as p
   join sessions as s on s.project_id = p.id
   join transcripts as t on t.session_id = s.id
-  where instr(lower(p.path), lower(:project))
+  where instr(replace(lower(p.path), '\', '/'), replace(lower(:project), '\', '/'))
 ),
 named as (
   select

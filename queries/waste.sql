@@ -24,7 +24,7 @@ wanted as materialized (
   from transcripts t
   left join sessions s on s.id = t.session_id
   left join projects p on p.id = s.project_id
-  where :project is null or instr(lower(p.path), lower(:project))
+  where :project is null or instr(replace(lower(p.path), '\', '/'), replace(lower(:project), '\', '/'))
 ),
 -- A branch's past: the branches it came from, each up to the record at which it was left.
 pasts (thread_id, branch, ancestor, until_id) as (

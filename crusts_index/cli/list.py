@@ -6,6 +6,7 @@ from typing import Any
 import typer
 
 from crusts_index.cli import options, show
+from crusts_index.folders import last_part
 from crusts_index.render import console, table, text
 from crusts_index.store import query, when
 
@@ -60,7 +61,7 @@ def _print(found: list[dict[str, Any]]) -> None:
 
 def _cells(row: dict[str, Any], now: int) -> tuple[object, ...]:
     active = row["last_active_ms"]
-    project = row["project"] and row["project"].rstrip("/\\").replace("\\", "/").rpartition("/")[2]
+    project = row["project"] and last_part(row["project"])
     return (
         row["session"][:8] + ("*" if row["gone"] else ""),
         text.age(None if active is None else max(0, now - active)),

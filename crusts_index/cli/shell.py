@@ -16,6 +16,7 @@ from crusts_index.cli.session import Store
 from crusts_index.cli.suggest import place_of
 from crusts_index.cli.words import read_words
 from crusts_index.errors import CrustsError, WrongUsage
+from crusts_index.folders import last_part
 from crusts_index.insight.fixes import fix_blocks
 from crusts_index.plain import line, lines
 from crusts_index.render import clipboard, console, table, text
@@ -182,7 +183,7 @@ class Shell:
         return (
             row["session"][:8] + ("*" if row["session"] == self.session else ""),
             text.age(None if active is None else max(0, when.now_ms() - active)),
-            os.path.basename((row["project"] or "").rstrip("/")),
+            last_part(row["project"] or ""),
             row["title"],
             row["messages"],
         )

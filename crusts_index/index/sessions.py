@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sqlite3
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from crusts_index.folders import last_part, project_path
 from crusts_index.index.find import Seen
 from crusts_index.transcript.rows import thread_id
 
@@ -110,16 +110,26 @@ def _settle_project(store: sqlite3.Connection, session: int) -> int | None:
     row = store.execute(_PROJECT, (session,)).fetchone()
     if row is None:
         return None
-    path: str = row[0]
+    path = project_path(row[0])
     project = store.execute("select id from projects where path = ?", (path,)).fetchone()
     if project is None:
-        name = os.path.basename(path.rstrip("/\\").replace("\\", "/")) or path
-        project = store.execute("insert into projects (path, name) values (?, ?) returning id", (path, name)).fetchone()
+        named = (path, last_part(path))
+        project = store.execute("insert into projects (path, name) values (?, ?) returning id", named).fetchone()
+        if path != row[0]:
+            _merge_spellings(store, path, project[0])
     (before,) = store.execute("select project_id from sessions where id = ?", (session,)).fetchone()
     if before == project[0]:
         return None
     store.execute("update sessions set project_id = ? where id = ?", (project[0], session))
     return before  # type: ignore[no-any-return]
+
+
+def _merge_spellings(store: sqlite3.Connection, path: str, project: int) -> None:
+    """Give a project the sessions of others that are its folder in another spelling, from before there was one."""
+    for other, spelled in store.execute("select id, path from projects where path <> ?", (path,)).fetchall():
+        if project_path(spelled) == path:
+            store.execute("update sessions set project_id = ? where project_id = ?", (project, other))
+            store.execute("delete from projects where id = ?", (other,))
 
 
 def settle_view(store: sqlite3.Connection, session: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from crusts_index.errors import CrustsError
+from crusts_index.folders import project_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def choose_session(
         if len(found) < last:
             raise CrustsError(f"there are only {len(found):,} sessions" if found else _none(project))
         return found[-1][0]
-    found = (named(1, cwd=folder) if folder else []) or named(1)
+    found = (named(1, cwd=project_path(folder)) if folder else []) or named(1)
     if not found:
         raise CrustsError(_none(project))
     return found[0][0]

@@ -6,6 +6,7 @@ import sys
 
 from crusts_index import plain
 from crusts_index.errors import CrustsError, NotQuick
+from crusts_index.folders import last_part
 from crusts_index.plain import Safe, note
 from crusts_index.store.settings import Settings, load_settings, split_flags
 
@@ -131,7 +132,7 @@ def fields(live: "Live", payload: "StatusPayload | None", template: str) -> dict
         "model": (payload.model_name if payload else None) or window.model,
         "cost": "" if cost is None else f"${cost:.2f}",
         "session": facts.session.session_id[:8],
-        "project": os.path.basename(project.rstrip("/")) if project else "",
+        "project": last_part(project) if project else "",
         "compactions": str(len(facts.all_compactions)),
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from crusts_index.folders import last_part
 from crusts_index.insight.comparison import Comparison, Side
 from crusts_index.render import text
 from crusts_index.render.page import Page
@@ -67,7 +68,7 @@ def comparison_text(page: Page, found: Comparison) -> None:
     a, b, total = found.a, found.b, found.change.total
     for letter, side in (("A", a), ("B", b)):
         page.head_session(side.session_id, side.title, before=f"{letter}  ")
-        name = side.project.rstrip("/").rpartition("/")[2] or side.project
+        name = last_part(side.project)
         page.say(f"{name} · {side.messages:,} messages · {side.window.model}", indent=2)
     said = "the windows now, scaled to their size" if found.change.basis == "window" else "tokens as counted, estimated"
     page.head(f"Tokens by category: {said}")

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from crusts_index.folders import last_part
 from crusts_index.render import text
 
 EXACT, DERIVED, ESTIMATED = "exact", "derived", "estimated"
@@ -119,7 +120,7 @@ def zone() -> str:
 def name_of(project: str | None) -> str:
     """The last part of a project's path (D3)."""
     project = project or ""
-    return project.rstrip("/\\").replace("\\", "/").rpartition("/")[2] or project or "no project"
+    return last_part(project) or "no project"
 
 
 def inside(path: str | None, project: str | None) -> str:

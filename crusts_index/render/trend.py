@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from crusts_index.folders import last_part
 from crusts_index.insight.trend import Record, Trend, sparkline
 from crusts_index.plain import Safe
 from crusts_index.render import csvout, text
@@ -128,7 +129,7 @@ def weeks_text(page: Page, rows: Sequence[Mapping[str, Any]]) -> None:
 
 def _name(project: str) -> str:
     """The last part of a project's path (D3)."""
-    return project.rstrip("/\\").replace("\\", "/").rpartition("/")[2] or project
+    return last_part(project)
 
 
 def _day(one: Record) -> str:

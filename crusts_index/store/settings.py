@@ -7,7 +7,7 @@ import os
 import time
 
 from crusts_index.errors import CrustsError, WrongUsage
-from crusts_index.folders import absolute, listed
+from crusts_index.folders import absolute, listed, project_path
 from crusts_index.plain import note
 from crusts_index.store.config import Config, read_config
 
@@ -129,7 +129,7 @@ def resolve_settings(flags: Flags, environ: "Mapping[str, str]") -> Settings:
         db=absolute(db, environ),
         roots=roots,
         roots_from=roots_from,
-        project=flags.project or None,
+        project=project_path(flags.project) if flags.project else None,
         timezone=_timezone(flags, environ, config, home),
         json=flags.json,
         verbose=flags.verbose,
