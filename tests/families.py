@@ -22,7 +22,15 @@ from tests.strategies import AGENTS, MODELS, PATHS, PROJECTS, SESSIONS, Event, S
 ROOTS = ("here", "there")
 TOOLS = ("toolu_a", "toolu_b", "toolu_c")
 NOT_A_UUID = "[trimmed]"
-TEXTS = ("fix the parser", "thanks", "why?", "<command-name>/review</command-name>", "")
+TEXTS = (
+    "fix the parser",
+    "why?",
+    "<command-name>/review</command-name><command-args>all</command-args>",
+    "<ide_opened_file>a.py is open</ide_opened_file>fix it",
+    "<teammate-message>done</teammate-message>",
+    "",
+)
+CWDS = (*PROJECTS, "C:\\work\\api", "c:/work/api/", "/home/ada/site/.claude/worktrees/try")
 TITLES = ("Parser", "Build", "")
 NAMES = ("mcp__tracker__search", "WebFetch", "EnterPlanMode")
 KINDS = {
@@ -45,9 +53,11 @@ METAS: dict[str, Callable[[str], Json]] = {
     "last-prompt": lambda text: {"lastPrompt": text},
     "tag": lambda text: {"tag": text},
     "mode": lambda text: {"mode": text},
+    "relocated": lambda text: {"relocatedCwd": f"/moved/{text}"},
+    "worktree-state": lambda text: {"worktreeSession": {"originalCwd": PROJECTS[0], "worktreeName": text}},
     "cost-state": lambda text: {"totalCostUSD": len(text), "modelUsage": {}},
 }
-DERIVED = ("snapshot", "part", "fork", "new fork", "resumed", "replay", "answers", "alone")
+DERIVED = ("snapshot", "part", "fork", "fork anew", "new fork", "branch", "resumed", "replay", "alone")
 
 place = st.integers(0, 99)
 some_usages = st.builds(usage, st.sampled_from((3, 900)), st.sampled_from((0, 40)), st.integers(0, 150_000))
@@ -110,19 +120,9 @@ def _no_uuid(sheet: Sheet, text: str, is_linked: bool, _: Any) -> None:
 def _replay(sheet: Sheet, count: int, is_root: bool, _: Any) -> None:
     """The last lines again under new uuids, as a rewind in an older version leaves them."""
     t = sheet.transcript
-    known: dict[str, str] = {}
-    for line in [line for line in t.pieces if line.startswith(b'{"')][-count:]:
-        try:
-            record = json.loads(line)
-        except ValueError:
-            continue
-        if not isinstance(record.get("uuid"), str) or not record["uuid"]:
-            continue
-        parent = record.get("parentUuid")
-        record["parentUuid"] = known.get(parent, None if is_root else parent) if isinstance(parent, str) else None
-        record["uuid"] = known[record["uuid"]] = t.new_uuid()
-        t.pieces.append(dumps(record) + b"\n")
-        t.parent = record["uuid"]
+    lines = [line for line in t.pieces if is_whole(line)][-count:]
+    t.pieces += renewed(t, lines, is_root=is_root)
+    t.parent = json.loads(t.pieces[-1]).get("uuid") if lines else t.parent
 
 
 def _use(sheet: Sheet, tool: str, name: str, path: str) -> None:
@@ -231,8 +231,26 @@ HAPPENED: dict[str, Callable[[Sheet, Any, Any, Any], Any]] = {
 }
 
 
-def fork_of(lines: list[bytes], session: str) -> list[bytes]:
-    """What `--fork-session` writes: the session rewritten, and on answers the one that made the request."""
+def renewed(t: Transcript, lines: list[bytes], *, is_root: bool = True) -> list[bytes]:
+    """The lines under new uuids; a parent that is not among them is none, or stays."""
+    known: dict[str, str] = {}
+    made = []
+    for line in lines:
+        record = json.loads(line)
+        uuid, parent = record.get("uuid"), record.get("parentUuid")
+        if isinstance(parent, str):
+            record["parentUuid"] = known.get(parent, None if is_root else parent)
+        if isinstance(uuid, str) and uuid:
+            record["uuid"] = known[uuid] = t.new_uuid()
+        made.append(dumps(record) + b"\n")
+    return made
+
+
+def fork_of(lines: list[bytes], session: str, *, has_origin: bool = False) -> list[bytes]:
+    """What `--fork-session` writes: the session rewritten, and on answers the one that made the request.
+
+    `has_origin`: as `/branch` writes it, with `forkedFrom` beside it.
+    """
     made = []
     for line in lines:
         record = json.loads(line)
@@ -241,6 +259,8 @@ def fork_of(lines: list[bytes], session: str) -> list[bytes]:
             record["sessionId"] = session
         if record.get("type") == "assistant" and "requestSessionId" not in record:
             record["requestSessionId"] = before
+        if has_origin and isinstance(record.get("uuid"), str):
+            record["forkedFrom"] = {"sessionId": before, "messageUuid": record["uuid"]}
         made.append(dumps(record) + b"\n")
     return made
 
@@ -260,16 +280,19 @@ def members(draw: st.DrawFn, before: list[Transcript], number: int) -> Transcrip
     clock = Clock(START + timedelta(seconds=seconds), timedelta(milliseconds=draw(st.sampled_from((0, 1_001)))))
     how = draw(st.sampled_from(DERIVED)) if before else "alone"
     source = draw(st.sampled_from(before)) if before else None
-    session = source.session if source and how in ("snapshot", "part", "answers") else SESSIONS[number % len(SESSIONS)]
-    t = Transcript(session, cwd=draw(st.sampled_from(PROJECTS)), clock=clock, model=draw(st.sampled_from(MODELS)))
+    session = source.session if source and how in ("snapshot", "part") else SESSIONS[number % len(SESSIONS)]
+    t = Transcript(session, cwd=draw(st.sampled_from(CWDS)), clock=clock, model=draw(st.sampled_from(MODELS)))
     t.ids = random.Random(f"{session}/{number}")
     if source is not None:
         whole = [line for line in source.lines() if is_whole(line)]
         taken = whole[: draw(st.integers(0, len(whole)))]
         if how in ("snapshot", "resumed", "fork"):
             t.copy(taken, forked=how == "fork")
-        elif how == "new fork":
-            t.pieces += fork_of(taken, session)
+        elif how in ("new fork", "branch"):
+            t.pieces += fork_of(taken, session, has_origin=how == "branch")
+        elif how == "fork anew":
+            t.copy(taken, forked=True)
+            t.pieces = renewed(t, t.pieces)
         elif how == "replay":
             t.pieces += taken
             _replay(Sheet(t, []), 99, True, None)  # noqa: FBT003 - the detail of an event

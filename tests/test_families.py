@@ -6,7 +6,7 @@ from __future__ import annotations
 import io
 import os
 import random
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import closing, redirect_stderr, redirect_stdout, suppress
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,6 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crusts_index.__main__ import main
+from crusts_index.index.run import Options, index_roots
+from crusts_index.store.open import open_store
 from tests.families import ROOTS, families, growths, roots_below
 from tests.picture import (
     Picture,
@@ -97,14 +99,27 @@ def assert_as_clean(db: Path, base: Path, order: int) -> None:
     assert_same(told(db, base), told(clean, base))
 
 
+def cut_short(db: Path, *roots: Path) -> None:
+    """A run that ends as if killed: what it had not committed is lost."""
+    options = Options(jobs=1, progress=_stop)
+    with closing(open_store(db, write=True)) as store, suppress(KeyboardInterrupt):
+        index_roots(store, str(db), [str(root / "projects") for root in roots], options)
+
+
+def _stop(*_: int) -> None:
+    raise KeyboardInterrupt
+
+
 def grow(data: st.DataObject, base: Path, db: Path, files: dict[str, bytes]) -> None:
     """Let the files come in steps; runs take in both roots, one of them, or one transcript by its name."""
     here, there = roots_below(base)
     for step in data.draw(growths(files)):
         path = write_step(base, step)
-        how = data.draw(st.sampled_from(("both", "both", "here", "there", "named", "later")))
+        how = data.draw(st.sampled_from(("both", "both", "here", "there", "named", "cut", "later")))
         if how == "named" and path.suffix == ".jsonl":
             index_named(db, path)
+        elif how == "cut":
+            cut_short(db, here, there)
         elif how != "later":
             index(db, *{"here": (here,), "there": (there,)}.get(how, (here, there)))
     index(db, here, there)
