@@ -121,8 +121,8 @@ def set_prices(db: Path, models: Iterable[str]) -> None:
     with closing(sqlite3.connect(db)) as store, store:
         store.executemany(
             "insert into prices (model, input_usd, cache_read_usd, cache_write_5m_usd, cache_write_1h_usd, output_usd,"
-            " source) values (?, ?, 0.5, 6.25, 10, 25, 'test')",
-            [(model, 4 + place) for place, model in enumerate(models)],
+            " source) values (?, ?, ?, 6.25, 10, 25, 'test')",
+            [(model, 4 + place, 0.1 * (place + 3)) for place, model in enumerate(models)],
         )
 
 
@@ -294,12 +294,7 @@ def _view_rows(
         for place, column in enumerate(columns)
         if not any(pattern.search(column) for pattern in left_out)
     ]
-    return _sorted(tuple(f"{column}={_plain(name(row[place]))!r}" for place, column, name in shown) for row in cursor)
-
-
-def _plain(value: Any) -> Any:
-    """Sums of parts of a cent come in any order."""
-    return float(f"{value:.9g}") if isinstance(value, float) else value
+    return _sorted(tuple(f"{column}={name(row[place])!r}" for place, column, name in shown) for row in cursor)
 
 
 def _sorted(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:

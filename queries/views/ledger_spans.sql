@@ -27,7 +27,8 @@ points as (
 spans as materialized (
   select n.thread_id, n.branch, n.epoch, min(n.ordinal) as first_call, max(n.ordinal) as last_call,
          count(*) as calls, min(n.context_tokens) as least_context,
-         case when count(*) = count(x.cache_read_usd) then avg(x.cache_read_usd) end as usd
+         -- Rounded, or its last digits would follow the order in which calls were read.
+         case when count(*) = count(x.cache_read_usd) then round(avg(x.cache_read_usd), 9) end as usd
   from points as n
   left join prices as x on x.id = n.price_id
   group by n.thread_id, n.branch, n.epoch
