@@ -207,6 +207,19 @@ def test_a_project_folder_may_have_any_name(folder: ClaudeFolder, name: str, how
     assert on_disk(db) == held(db)
 
 
+def test_a_transcript_that_was_taken_for_another_is_read_again(folder: ClaudeFolder) -> None:
+    """Named without its root, its place was misread; the run that sees it is killed, the next one sets it right."""
+    db, clean = new_store(folder.home), new_store(folder.home, "clean.db")
+    path = lay(folder.projects, "subagents").rename(folder.projects / "subagents" / "agent-a1.jsonl")
+    with closing(open_store(db, write=True)) as store:
+        index_files(store, str(db), [str(path)], Options(jobs=1))
+        with pytest.raises(KeyboardInterrupt):
+            index_roots(store, str(db), [str(folder.projects)], Options(jobs=1, progress=_stop))
+    index(db, folder.config)
+    index(clean, folder.config)
+    assert_same(picture(clean), picture(db))
+
+
 def test_a_hook_names_a_transcript_by_a_link(folder: ClaudeFolder) -> None:
     """The payload says the path as Claude Code knows it, through linked folders; a run finds the same transcript."""
     db, elsewhere = new_store(folder.home), folder.home / "elsewhere"
@@ -274,6 +287,7 @@ def _make(folder: ClaudeFolder, other: Path, db: Path, move: str, number: int) -
         shutil.rmtree(folder.home / "elsewhere", ignore_errors=True)
         path.unlink(missing_ok=True)
     elif move == "sweep":
+        shutil.rmtree(folder.home / "elsewhere", ignore_errors=True)
         for file in folder.projects.glob("*/*.jsonl"):
             file.unlink()
     elif move == "aside" and folder.projects.exists():

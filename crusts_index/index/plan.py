@@ -56,7 +56,7 @@ if TYPE_CHECKING:
         """Subagent transcripts whose .meta.json changed."""
         gone: list[int]
         """Ids of transcripts that vanished."""
-        moved: list[Job]
+        moved: list[tuple[Seen, Known]]
         """Transcripts that are found under another root now: by another name of it, or through another link."""
         pending_bytes: int
 
@@ -93,7 +93,7 @@ def make_plan(seen: Iterable[Seen], recall: Recall, gone: list[int]) -> Plan:
     jobs: list[Job] = []
     back: list[int] = []
     metas: list[Job] = []
-    moved: list[Job] = []
+    moved: list[tuple[Seen, Known]] = []
     pending = 0
     for one in seen:
         known = recall(one.path)
@@ -108,7 +108,7 @@ def make_plan(seen: Iterable[Seen], recall: Recall, gone: list[int]) -> Plan:
         elif known.gone:
             back.append(known.id)
         if one.root != known.root or not is_same_place:
-            moved.append(Job(one, known))
+            moved.append((one, known))
         if one.meta_mtime_ns != known.meta_mtime_ns and one.meta_path is not None:
             metas.append(Job(one, known))
     return Plan(jobs, back, metas, gone, moved, pending)

@@ -7,15 +7,13 @@ import time
 
 from crusts_index.index.find import Seen, Walk, find_one
 from crusts_index.index.look import Looks
-from crusts_index.index.plan import Job, Known, make_plan
+from crusts_index.index.plan import Job, Known, is_in_place, make_plan
 from crusts_index.index.summary import Options, Summary
 from crusts_index.store.open import explained, transaction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from crusts_index.index.plan import Job
 
 __all__ = ["Options", "Summary", "index_files", "index_roots"]
 
@@ -158,14 +156,19 @@ def _mark_presence(store: sqlite3.Connection, gone: list[int], back: list[int]) 
             settle_view(store, session)
 
 
-def _move(store: sqlite3.Connection, moved: list[Job]) -> None:
+def _move(store: sqlite3.Connection, moved: list[tuple[Seen, Known]]) -> None:
     if not moved:
         return
     with transaction(store):
-        store.executemany(
-            "update transcripts set root = ?, folder = ?, kind = ?, stem = ?, parent_session = ? where path = ?",
-            [(one.root, one.folder, one.kind, one.stem, one.parent_session, one.path) for one, _ in moved],
-        )
+        for seen, known in moved:
+            # What its names decide is to be read again, also where this run is killed before it comes to that.
+            parser = known.parser if is_in_place(seen, known) else 0
+            where = (seen.root, seen.folder, seen.kind, seen.stem, seen.parent_session)
+            store.execute(
+                "update transcripts set root = ?, folder = ?, kind = ?, stem = ?, parent_session = ?, parser = ?"
+                " where path = ?",
+                (*where, parser, seen.path),
+            )
 
 
 def _record_run(store: sqlite3.Connection, summary: Summary, kind: str, started: float) -> None:
