@@ -40,9 +40,14 @@ def lay(root: Path, place: str, session: str = SESSION) -> Path:
     return path
 
 
+def is_there(path: str) -> bool:
+    """Whether a transcript lies there: not behind a link, which is another place."""
+    return os.path.isfile(path) and os.path.realpath(path) == path
+
+
 def on_disk(db: Path) -> dict[str, bool]:
     """Of every transcript that the store holds for there, whether it is."""
-    return {path: os.path.isfile(path) for (path,) in ask(db, "select path from transcripts")}
+    return {path: is_there(path) for (path,) in ask(db, "select path from transcripts")}
 
 
 def held(db: Path) -> dict[str, bool]:
@@ -254,6 +259,12 @@ def test_a_transcript_that_lies_in_two_roots_is_of_the_one_it_lies_in(folder: Cl
     assert on_disk(db) == held(db)
 
 
+def hook(db: Path, path: Path, root: Path) -> None:
+    """What a hook does that names a transcript."""
+    with closing(open_store(db, write=True)) as store:
+        index_files(store, str(db), [str(path)], Options(jobs=0), [str(root)])
+
+
 Move = tuple[str, int]
 MOVES = ("write", "delete", "hook", "other", "report", "aside", "back", "plain", "link", "sweep")
 
@@ -265,12 +276,13 @@ def test_a_plain_run_knows_what_is_there(moves: list[Move]) -> None:
     with scratch() as home:
         folder, other, db = ClaudeFolder(home), home / "other", new_store(home)
         lay(other / "projects", "-other", NAMES[3])
-        for move, number in [*moves, ("back", 0), ("write", 0)]:
+        for move, number in [*moves, ("back", 0)]:
             _make(folder, other, db, move, number)
+        lay(folder.projects, "-last")
         index(db, folder.config)
         told = held(db)
         told.pop(str(other / "projects" / "-other" / f"{NAMES[3]}.jsonl"), None)
-        assert {path: os.path.isfile(path) for path in told} == told
+        assert {path: is_there(path) for path in told} == told
         again = index(db, folder.config)
         assert (0, 0, 0) == (again.changed, again.gone, again.bytes_read)
 
@@ -295,7 +307,7 @@ def _make(folder: ClaudeFolder, other: Path, db: Path, move: str, number: int) -
     elif move == "back" and aside.exists():
         aside.rename(folder.projects)
     elif move == "hook" and path.is_file():
-        index_named(db, path)
+        hook(db, path, folder.projects)
     elif move == "other":
         index(db, other)
     elif move == "report":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 
@@ -66,7 +67,7 @@ def index_files(
     summary = Summary()
     started = time.time()
     roots = list(roots)
-    seen = {one.path: one for name in files for one in find_one(name, roots)}
+    seen = {one.path: _as_known(store, one, roots) for name in files for one in find_one(name, roots)}
     summary.files = len(seen)
     with explained(store):
         _run(store, path, list(seen.values()), _forgotten(store), [], options, summary)
@@ -121,6 +122,16 @@ def name_all(store: sqlite3.Connection, seen: list[Seen], *, keep_text: bool) ->
     new = [one for one in seen if not _is_forgotten(one, forgotten) and _known(store, one.path) is None]
     if new:
         name_new(store, [Job(one, None) for one in new], keep_text=keep_text)
+
+
+def _as_known(store: sqlite3.Connection, seen: Seen, roots: list[str]) -> Seen:
+    """Where no root tells the place of a transcript, a run over its root may have found it before."""
+    if seen.root in map(os.path.realpath, roots) or (known := _known(store, seen.path)) is None:
+        return seen
+    kind = "subagent" if known.stem.startswith("agent-") else "main"
+    return seen._replace(
+        root=known.root, folder=known.folder, stem=known.stem, kind=kind, parent_session=known.parent_session
+    )
 
 
 def _known(store: sqlite3.Connection, path: str) -> Known | None:
