@@ -151,6 +151,22 @@ def test_a_compaction_at_the_very_seam(
     assert [1, 1, 0] == [found[name].get("compactions", 0) for name in names]
 
 
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("names", ORDERS)
+def test_a_fork_that_begins_with_the_compaction(
+    folder: ClaudeFolder, copied: Fork, names: tuple[str, str, str], backwards: bool
+) -> None:
+    """Nothing is copied but the boundary and what follows it, no answer among it: the origin still made it."""
+    origin, fork, _ = map(folder.main, names)
+    work(origin)
+    before = len(origin.lines())
+    compact(origin)
+    copied(fork, origin.lines()[before:])
+    work(fork)
+    found = owners(either(folder, origin, fork, backwards=backwards))
+    assert [1, 0] == [found[name].get("compactions", 0) for name in names[:2]]
+
+
 @pytest.mark.parametrize("names", ORDERS)
 def test_without_its_origin_a_fork_is_billed_once(
     folder: ClaudeFolder, copied: Fork, names: tuple[str, str, str]
