@@ -15,14 +15,14 @@ import json
 import os
 import random
 import re
-import subprocess
-import sys
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+
+from tests.process import run
 
 Json = dict[str, Any]
 OMIT: Any = object()  # as the value of a field: leave the field out
@@ -444,15 +444,7 @@ class ClaudeFolder:
         }
 
     def crusts(self, *args: str, stdin: str | bytes = "", cwd: Path | None = None, **env: str) -> Outcome:
-        """Run the installed command as a process of its own."""
+        """Run the command: inside this process, or where the test is marked `process` as one of its own."""
         data = stdin if isinstance(stdin, bytes) else stdin.encode()
-        done = subprocess.run(
-            [sys.executable, "-m", "crusts_index", *args],
-            input=data,
-            capture_output=True,
-            cwd=cwd or self.home,
-            env=self.env(**env),
-            timeout=120,
-            check=False,
-        )
-        return Outcome(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8", "replace"))
+        code, out, err = run(args, data, cwd or self.home, self.env(**env))
+        return Outcome(code, out.decode("utf-8"), err.decode("utf-8", "replace"))

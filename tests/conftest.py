@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +12,8 @@ import pytest
 
 from crusts_index.claude.demo import write_demo
 from tests.builders import ClaudeFolder, Outcome
+from tests.laid import laid_by_copy, laid_by_migrations
+from tests.process import always_apart
 
 GOLDEN = Path(__file__).parent / "golden"
 DEMO_NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -19,8 +21,26 @@ _PATH_LENGTH = 180  # the demo's files name their own folder, so token counts fo
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--force-golden`: write what is printed now to the golden files."""
+    """`--force-golden` writes what is printed now to the golden files; `--processes` distrusts runs inside."""
     parser.addoption("--force-golden", action="store_true", help="write the golden files anew")
+    parser.addoption("--processes", action="store_true", help="run the command as a process of its own every time")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _laid_by_copy() -> Iterator[None]:
+    """Stores are laid as copies of one that the migrations laid."""
+    with laid_by_copy():
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _apart(request: pytest.FixtureRequest) -> Iterator[None]:
+    """In a test marked `process` each run is one of its own, and stores are laid by the migrations."""
+    if request.node.get_closest_marker("process") or request.config.getoption("--processes"):
+        with always_apart(), laid_by_migrations():
+            yield
+    else:
+        yield
 
 
 @pytest.fixture

@@ -11,21 +11,19 @@ import importlib
 import os
 import pkgutil
 import re
-import shutil
 import sqlite3
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import crusts_index.index
 from crusts_index.index.run import Options, Summary, index_files, index_roots
 from crusts_index.store.open import open_store
-from crusts_index.store.upgrade import ensure
 from tests.builders import ClaudeFolder, Transcript
+from tests.laid import blank
 
 _IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 """Where hundreds of small stores cost no disk; None: where temporary files are."""
@@ -59,23 +57,14 @@ _RECORDS = frozenset(
 )
 
 
-@cache
-def _blank() -> Path:
-    """A store with nothing in it, made once a test run."""
-    path = Path(tempfile.mkdtemp(prefix="crusts-blank-")) / "index.db"
-    ensure(path)
-    with closing(sqlite3.connect(path)) as store:
-        store.execute("pragma wal_checkpoint(truncate)")
-    return path
-
-
 def new_store(folder: Path, name: str = "index.db") -> Path:
     """A store with nothing in it."""
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     for side in ("-wal", "-shm"):
         Path(f"{path}{side}").unlink(missing_ok=True)
-    shutil.copy(_blank(), path)
+    path.touch(0o600)
+    path.write_bytes(blank())
     return path
 
 

@@ -33,6 +33,8 @@ from tests.picture import (
 )
 from tests.program import ROOT
 
+pytestmark = pytest.mark.process
+
 KILLS = 30
 FILES = 24
 TEXT = "    return parse(line)  # as before\n" * 200

@@ -19,6 +19,8 @@ from tests.picture import ask, assert_same, assert_sound, index, new_store, one,
 from tests.program import folder_for_all
 from tests.test_lifecycle import run_twice
 
+pytestmark = pytest.mark.process
+
 OTHER = "5e551001-0000-4000-8000-000000000002"
 
 

@@ -13,6 +13,8 @@ import pytest
 from tests.bench.corpus import make_corpus
 from tests.builders import SESSION, ClaudeFolder
 
+pytestmark = pytest.mark.process
+
 DEADLINE_SECONDS = 60
 
 

@@ -375,6 +375,7 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
+@pytest.mark.process
 def test_a_search_file_in_use_answers_as_it_is(folder: ClaudeFolder, t: Transcript) -> None:
     """While another process brings it up to date, what is there is searched, and that is said."""
     assert 6 == len(search(folder, "lantern"))

@@ -175,6 +175,7 @@ def test_a_damaged_transcript_gives_a_line(tmp_path: Path) -> None:
     assert shown(folder, json.dumps({"transcript_path": str(tmp_path / "pipe.jsonl"), "session_id": "s"}))
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("trouble", ["locked", "absent", "older", "newer", "foreign", "empty", "damaged"])
 def test_a_store_in_trouble_is_done_without(tmp_path: Path, trouble: str) -> None:
     """Locked for good, absent, of an older or a newer revision, not ours: the transcript's end says enough."""
@@ -271,6 +272,7 @@ def test_text_from_a_transcript_steers_no_terminal(tmp_path: Path) -> None:
     assert line.isprintable()
 
 
+@pytest.mark.process
 def test_twenty_at_once(tmp_path: Path) -> None:
     """Twenty status lines while the store is written to: all say the same."""
     folder = ClaudeFolder(tmp_path)
@@ -336,6 +338,7 @@ def test_another_status_line_is_kept(tmp_path: Path) -> None:
     assert before == settings(folder)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("other", "start"),
     [("sleep 60", ""), ("exit 3", ""), ("nonesuch 2>/dev/null", ""), ("echo a; echo; echo b", "a\n\nb │ ")],

@@ -29,6 +29,8 @@ from crusts_index.store.upgrade import ensure, revision
 from tests import stores
 from tests.program import ROOT, Program, folder_for_all
 
+pytestmark = pytest.mark.process
+
 ADD_COLUMN = """
 with op.batch_alter_table('sessions', recreate='always') as batch:
     batch.add_column(sa.Column('added', sa.Text()))
