@@ -9,6 +9,7 @@ from tests.bench.measures import SECTIONS
 from tests.bench.setting import TINY, Bench, Measure
 
 pytest.importorskip("orjson")
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")

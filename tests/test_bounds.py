@@ -52,6 +52,7 @@ def growth_of_reading(folder: ClaudeFolder, piece: str, before: str = "", behind
     return growth(work, 6_000)
 
 
+@pytest.mark.long
 @examples(30)
 @given(pieces, edges, edges)
 def test_reading_grows_with_the_bytes(piece: str, before: str, behind: str) -> None:
@@ -149,6 +150,7 @@ JUDGES: dict[str, Callable[[str], object]] = {
 }
 
 
+@pytest.mark.long
 @examples(40)
 @given(pieces, edges, edges)
 def test_judging_grows_with_the_text(piece: str, before: str, behind: str) -> None:
@@ -197,6 +199,7 @@ def in_kind(pattern: Callable[[str], object], said: str) -> Callable[[], object]
     return look
 
 
+@pytest.mark.long
 def test_no_expression_goes_wild() -> None:
     """Every regular expression of the package, on every piece: twice the text takes about twice the work."""
     looked = 0

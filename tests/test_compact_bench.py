@@ -30,6 +30,7 @@ def compact(t: Transcript) -> None:
     t.response("here again", context=20_000, output=50)
 
 
+@pytest.mark.long
 def test_a_live_compaction_is_measured(folder: ClaudeFolder, tmp_path: Path) -> None:
     """It waits, sees the boundary, exits 0 and writes the result; the windows are those of the calls."""
     t = begin(folder)

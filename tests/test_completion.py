@@ -150,6 +150,7 @@ def at_terminal(folder: ClaudeFolder, typed: list[str], *shell: str) -> str:
     return re.sub(r"[^\n]\x08", "", re.sub(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[=>]|\r", "", shown))
 
 
+@pytest.mark.long
 @needs_bash
 def test_bash_at_a_terminal(folder: ClaudeFolder) -> None:
     """Typed by a person: Tab completes the command and then the value of its option."""

@@ -95,6 +95,7 @@ def test_the_proportions_are_those_of_real_transcripts(corpus: tuple[Path, Json]
     assert 2_200 < manifest["bytes"] / manifest["lines"] < 3_200
 
 
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
     """Two corpora of one seed are equal file by file; another seed's is not."""
     made = []

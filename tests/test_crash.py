@@ -33,7 +33,7 @@ from tests.picture import (
 )
 from tests.program import ROOT
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.long]
 
 KILLS = 30
 FILES = 24

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,6 +30,7 @@ def place(folder: ClaudeFolder, data: bytes) -> Path:
     return db
 
 
+@pytest.mark.long
 @examples(100)
 @given(st.one_of(st.binary(max_size=3_000), st.text('{}[]":,\\nu0{"type"}\x00\n', max_size=300).map(str.encode)))
 def test_any_bytes_are_read_without_a_failure(data: bytes) -> None:
@@ -66,6 +68,7 @@ def spoil(line: bytes, other: bytes, how: Damage) -> bytes:
     return spoiled + (b"\n" if ends else b"")
 
 
+@pytest.mark.long
 @examples(150)
 @given(transcripts(odd=False), st.lists(damage, max_size=30))
 def test_no_whole_record_is_lost(transcript: Any, damages: list[Damage]) -> None:
@@ -86,6 +89,7 @@ def test_no_whole_record_is_lost(transcript: Any, damages: list[Damage]) -> None
         assert_sound(db)
 
 
+@pytest.mark.long
 @examples(60)
 @given(transcripts(odd=False), st.lists(damage, max_size=30), st.integers(0, 20_000))
 def test_damage_reads_the_same_in_two_runs(transcript: Any, damages: list[Damage], cut: int) -> None:
@@ -149,6 +153,7 @@ def objects(values: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]
 anything = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | objects(inner), max_leaves=25)
 
 
+@pytest.mark.long
 @examples(150)
 @given(st.lists(objects(anything), min_size=1, max_size=6), st.integers(0, 6))
 def test_records_of_any_shape_are_kept(drawn: list[dict[str, Any]], cut: int) -> None:

@@ -221,6 +221,7 @@ def test_nesting_without_end(folder: ClaudeFolder, t: Transcript, place: str, ki
     assert deep == one(db, "select count(*) from problems where reason = 'nested too deeply'")
 
 
+@pytest.mark.long
 def test_reports_on_deep_nesting(folder: ClaudeFolder, t: Transcript) -> None:
     """Nesting at the depths that parsers, encoders and functions that call themselves give up on ends no report."""
     t.response("one", context=10)

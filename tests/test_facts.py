@@ -350,6 +350,7 @@ def up_to(db: Path, transcript: Path, until: int) -> bytes:
     return b"".join(data[start : start + length] + b"\n" for start, length, *_ in kept)
 
 
+@pytest.mark.long
 @examples(150)
 @given(transcripts(odd=False, session=SESSION), st.integers(0, 40))
 def test_until_is_the_analysis_of_a_shorter_transcript(transcript: Transcript, place: int) -> None:

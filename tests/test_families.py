@@ -125,6 +125,7 @@ def grow(data: st.DataObject, base: Path, db: Path, files: dict[str, bytes]) -> 
     index(db, here, there)
 
 
+@pytest.mark.long
 @examples(15)
 @given(st.data(), families(), st.integers(0, 11))
 def test_any_order_and_any_split_give_the_same(data: st.DataObject, files: dict[str, bytes], order: int) -> None:

@@ -19,7 +19,7 @@ from tests.picture import ask, assert_same, assert_sound, index, new_store, one,
 from tests.program import folder_for_all
 from tests.test_lifecycle import run_twice
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.long]
 
 OTHER = "5e551001-0000-4000-8000-000000000002"
 

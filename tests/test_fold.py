@@ -800,6 +800,7 @@ def test_the_leaf_of_a_last_prompt_is_kept(folder: ClaudeFolder, t: Transcript) 
 Turn = tuple[str, int]
 
 
+@pytest.mark.long
 @examples(60)
 @given(
     st.lists(
@@ -866,6 +867,7 @@ uses = st.tuples(
 )
 
 
+@pytest.mark.long
 @examples(80)
 @given(st.lists(uses, max_size=25), st.booleans(), st.integers(1, 25))
 def test_rereads_read_naively(sequence: list[Use], fails: bool, cut: int) -> None:

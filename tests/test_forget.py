@@ -329,6 +329,7 @@ def test_a_session_not_read_so_far_can_be_forgotten_ahead(folder: ClaudeFolder) 
     assert [(OTHER,)] == ask(db, "select session_id from sessions")
 
 
+@pytest.mark.long
 @pytest.mark.process
 def test_a_reader_does_not_stop_it(folder: ClaudeFolder) -> None:
     """A program that reads the store meanwhile keeps the log alive: that is told, and the next run cleans it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,6 +31,7 @@ def assert_as_clean(db: Path, config: Path, order: int = 0, *, views: bool = Fal
     assert_same(picture(db, views=views), picture(clean, views=views))
 
 
+@pytest.mark.long
 @examples(200)
 @given(histories(), st.lists(st.integers(0, 2), max_size=10), st.integers(0, 5))
 def test_any_history_gives_what_one_clean_run_gives(history: list[Step], runs: list[int], order: int) -> None:
@@ -46,6 +48,7 @@ def test_any_history_gives_what_one_clean_run_gives(history: list[Step], runs: l
         assert_as_clean(db, config, order, views=True)
 
 
+@pytest.mark.long
 @examples(60)
 @given(histories(), st.integers(1, 3_000))
 def test_stretches_and_transactions_do_not_show(history: list[Step], size: int) -> None:
@@ -59,6 +62,7 @@ def test_stretches_and_transactions_do_not_show(history: list[Step], size: int) 
         assert_as_clean(db, config)
 
 
+@pytest.mark.long
 @examples(40)
 @given(histories(damaged=False), st.integers(0, 5))
 def test_files_read_by_name_give_the_same(history: list[Step], order: int) -> None:
@@ -73,6 +77,7 @@ def test_files_read_by_name_give_the_same(history: list[Step], order: int) -> No
         assert_as_clean(db, config, order)
 
 
+@pytest.mark.long
 @examples(15)
 @given(histories())
 def test_workers_do_not_show(history: list[Step]) -> None:
@@ -87,6 +92,7 @@ def test_workers_do_not_show(history: list[Step]) -> None:
         assert_as_clean(db, config)
 
 
+@pytest.mark.long
 @examples(40)
 @given(folders(), st.integers(0, 10_000))
 def test_two_places_hold_the_same(files: dict[str, bytes], seed: int) -> None:
@@ -104,6 +110,7 @@ def test_two_places_hold_the_same(files: dict[str, bytes], seed: int) -> None:
         assert_same(picture(db, here), picture(stepwise, there))
 
 
+@pytest.mark.long
 def test_a_line_cut_at_any_byte(tmp_path: Path) -> None:
     """Each byte of a line, also inside a character and before its line end, may be the last one of a run."""
     folder = ClaudeFolder(tmp_path)

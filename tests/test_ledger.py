@@ -7,6 +7,7 @@ from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 
 from crusts_index.insight.path import Fork, walk
@@ -70,6 +71,7 @@ def told(db: Path) -> dict[int, Counter[int]]:
     return found
 
 
+@pytest.mark.long
 @examples(150)
 @given(transcripts(odd=False, session=SESSION))
 def test_the_stretches_are_the_windows_walked(transcript: Transcript) -> None:

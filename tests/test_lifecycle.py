@@ -326,6 +326,7 @@ changes = st.tuples(
 )
 
 
+@pytest.mark.long
 @examples(50)
 @given(folders(), st.lists(changes, min_size=1, max_size=6))
 def test_what_came_back_is_as_it_was(files: dict[str, bytes], todo: list[Change]) -> None:

@@ -60,6 +60,7 @@ def calls_in_store(claude: ClaudeCode, session: str) -> int:
     return int(ask(db, sql, session)[0][0])
 
 
+@pytest.mark.long
 def test_a_day_with_claude_code(claude: ClaudeCode) -> None:
     """Prompts, reads, a subagent, a compaction, a resumed and a second session: after each step all agree."""
     claude.begin(SESSION)
@@ -111,6 +112,7 @@ def test_a_day_with_claude_code(claude: ClaudeCode) -> None:
     assert {("", "")} == {(run.out, run.err) for event, run in claude.runs}
 
 
+@pytest.mark.long
 def test_a_rewind_leaves_the_dead_branch(claude: ClaudeCode) -> None:
     """Going back to an earlier prompt: the window is that of the new branch, in the store or not."""
     claude.begin(SESSION)
@@ -128,6 +130,7 @@ def test_a_rewind_leaves_the_dead_branch(claude: ClaudeCode) -> None:
     assert 22_400 == same_everywhere(claude, again=True)["total_tokens"]
 
 
+@pytest.mark.long
 def test_advice_is_given_once_near_compaction(claude: ClaudeCode) -> None:
     """The prompt that comes when the window is nearly full brings the advice; the next one does not."""
     claude.begin(SESSION)

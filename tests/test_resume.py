@@ -43,6 +43,7 @@ def test_a_state_that_cannot_be_read_costs_one_reading(tmp_path: Path, state: st
     assert (SESSION, 4) == (listed["session"], listed["messages"])
 
 
+@pytest.mark.long
 def test_workers_end_with_the_run_that_started_them(tmp_path: Path) -> None:
     """After kill -9 of an index with workers none of them is left."""
     make_corpus(tmp_path / "claude", 60)

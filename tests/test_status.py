@@ -83,6 +83,7 @@ def from_few_rows(db: Path, path: Path, session: str) -> tuple[dict[str, Any], i
         live.close()
 
 
+@pytest.mark.long
 @given(transcripts(odd=False), st.integers(0, 40))
 @examples(30)
 def test_store_and_new_bytes_say_what_the_index_says(transcript: Transcript, split: int) -> None:

@@ -83,6 +83,7 @@ def test_json_names_its_schema_first() -> None:
     )
 
 
+@pytest.mark.long
 @given(st.recursive(CELL, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
 def test_json_is_always_valid_and_safe(value: object) -> None:
     """No NaN, no control character, no half character, whatever the value; and the value comes back."""

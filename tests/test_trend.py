@@ -166,6 +166,7 @@ def test_what_sums_cannot_tell_is_read_whole(folder: ClaudeFolder) -> None:
             assert (window_of(facts).size, facts.session.messages) == (record.window_tokens, record.messages)
 
 
+@pytest.mark.long
 @given(made=transcripts())
 @examples(30)
 def test_any_transcript(made: Any) -> None:

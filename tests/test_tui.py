@@ -143,6 +143,7 @@ def ready(screen: Terminal, session: str = "5e551001") -> None:
     screen.wait_for(lambda shown: shown.rstrip().endswith(f"crusts:{session}>"))
 
 
+@pytest.mark.long
 def test_a_person_selects_runs_and_leaves(folder: ClaudeFolder) -> None:
     """Picker, prompt, Ctrl-C clears the line, Ctrl-D leaves; the history is kept for us alone and comes back."""
     with terminal(folder, "tui") as screen:
@@ -171,6 +172,7 @@ def test_a_person_selects_runs_and_leaves(folder: ClaudeFolder) -> None:
         assert 0 == screen.end()
 
 
+@pytest.mark.long
 def test_tab_completes_commands_options_and_sessions(folder: ClaudeFolder) -> None:
     """One word left is written out; several are listed with what they are."""
     with terminal(folder, "tui", "--no-color") as screen:

@@ -141,6 +141,7 @@ def test_migrations_do_not_import_the_schema() -> None:
         assert "crusts_index" not in path.read_text()
 
 
+@pytest.mark.long
 def test_developers_commands_need_no_store() -> None:
     """`alembic check` runs from pyproject.toml alone and finds nothing to migrate."""
     done = subprocess.run(
@@ -149,6 +150,7 @@ def test_developers_commands_need_no_store() -> None:
     assert (0, "No new upgrade operations detected.\n") == (done.returncode, done.stdout), done.stderr
 
 
+@pytest.mark.long
 def test_developers_lay_a_named_store(tmp_path: Path) -> None:
     """`alembic -x store=FILE upgrade head` lays the tables in FILE."""
     path = tmp_path / "dev.db"
@@ -209,6 +211,7 @@ def test_only_an_upgrade_imports_what_is_slow(program: Program, tmp_path: Path) 
     assert "True True" == program.run(code, tmp_path / "index.db")
 
 
+@pytest.mark.long
 def test_eight_processes_make_one_store(program: Program, tmp_path: Path) -> None:
     """Processes that create the store at the same time all succeed, and one of them made it."""
     path = tmp_path / "index.db"
@@ -263,6 +266,7 @@ def test_a_failing_upgrade_changes_nothing(program: Program, filled: Path, failu
     assert HEAD == revision(filled)
 
 
+@pytest.mark.long
 def test_an_upgrade_that_orphans_rows_is_refused(program: Program, filled: Path) -> None:
     """References are checked at the end; rows that were orphans before do not stand in the way."""
     with closing(sqlite3.connect(filled)) as connection, connection:

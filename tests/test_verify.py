@@ -184,6 +184,7 @@ def test_an_older_parser_is_explained(folder: ClaudeFolder, t: Transcript) -> No
     assert verdict.is_explained
 
 
+@pytest.mark.long
 def test_forgotten_sessions_count_on_neither_side(folder: ClaudeFolder, t: Transcript) -> None:
     """They are on disk, and are not read: that is no difference, but it is said."""
     t.write()
@@ -240,6 +241,7 @@ def test_without_a_store_it_is_one_line(folder: ClaudeFolder) -> None:
     assert (1, 1) == (done.code, len(done.err.splitlines()))
 
 
+@pytest.mark.long
 @examples(25)
 @given(histories(), st.lists(st.integers(0, 3), max_size=10))
 def test_any_history_is_explained(history: list[Step], fates: list[int]) -> None:

@@ -455,6 +455,7 @@ def test_only_the_window_since_the_last_compaction_is_looked_at(folder: ClaudeFo
     assert [] == [item for item in found.waste if item.estimated_tokens]
 
 
+@pytest.mark.long
 def test_until_is_the_waste_of_a_session_that_ended_there(folder: ClaudeFolder, tmp_path: Path) -> None:
     """Cut at each message, the waste is that of a transcript cut there."""
     t = three_kinds(folder)

@@ -61,6 +61,7 @@ def compact(t: Transcript) -> None:
     t.append()
 
 
+@pytest.mark.long
 def test_each_change_is_one_object_with_the_numbers_of_analyze(folder: ClaudeFolder) -> None:
     """Every number is that of `analyze` at that moment, and nothing is told while nothing changes."""
     t = begin(folder)
@@ -94,6 +95,7 @@ def test_each_change_is_one_object_with_the_numbers_of_analyze(folder: ClaudeFol
     assert "1 compaction" in err
 
 
+@pytest.mark.long
 def test_in_a_pipe_each_change_is_one_line(folder: ClaudeFolder) -> None:
     """Plain lines without colour; Ctrl-C ends it with a summary and 130."""
     t = begin(folder)
@@ -112,6 +114,7 @@ def test_in_a_pipe_each_change_is_one_line(folder: ClaudeFolder) -> None:
     assert not [line for line in watch.seen if "\x1b" in line]
 
 
+@pytest.mark.long
 def test_the_dashboard_shows_a_compaction_and_settles(folder: ClaudeFolder) -> None:
     """In a terminal: the page, a flash that becomes yellow, and the terminal given back at the end."""
     t = begin(folder)
@@ -136,6 +139,7 @@ def test_the_dashboard_shows_a_compaction_and_settles(folder: ClaudeFolder) -> N
         assert "limit by" not in after
 
 
+@pytest.mark.long
 def test_a_narrow_terminal_holds_the_page(folder: ClaudeFolder) -> None:
     """After a change of size it is drawn anew: 40 columns and 12 lines hold it, without colour too."""
     t = begin(folder)
@@ -164,6 +168,7 @@ def test_a_terminal_without_cursor_movement_gets_lines(folder: ClaudeFolder) -> 
         assert [8, 8] == [line.index(" 5e551001 |") for line in shown.splitlines() if line]
 
 
+@pytest.mark.long
 def test_it_goes_on_with_the_session_after_clear(folder: ClaudeFolder) -> None:
     """A new transcript that begins with /clear takes the place of the session at once, though that was named."""
     begin(folder)
@@ -183,6 +188,7 @@ def test_it_goes_on_with_the_session_after_clear(folder: ClaudeFolder) -> None:
         watch.document(lambda one: one["totalTokens"] == 25_200)
 
 
+@pytest.mark.long
 def test_it_goes_on_where_the_transcript_went(folder: ClaudeFolder) -> None:
     """The same session in another project folder, and one whose transcript was replaced, are told and followed."""
     t = begin(folder)
@@ -204,6 +210,7 @@ def test_it_goes_on_where_the_transcript_went(folder: ClaudeFolder) -> None:
         assert f"goes on in {elsewhere}" in "".join(watch.seen)
 
 
+@pytest.mark.long
 def test_while_the_store_is_locked_the_window_keeps_up(folder: ClaudeFolder) -> None:
     """The window comes from the transcript, the rest is marked as of before; freed, the store catches up by itself."""
     t = begin(folder)
@@ -270,6 +277,7 @@ def test_it_ends_when_nobody_reads_it(folder: ClaudeFolder) -> None:
     assert b"" == done.stderr
 
 
+@pytest.mark.long
 def test_an_idle_watch_is_idle(folder: ClaudeFolder) -> None:
     """At the shortest interval, three seconds of nothing cost next to no time of the processor (well under a fifth)."""
     begin(folder)

@@ -84,6 +84,7 @@ def assert_invariants(found: Analysed) -> None:
     assert sum(block.tokens for block in facts.blocks) == sum(message.tokens for message in messages)
 
 
+@pytest.mark.long
 @examples(150)
 @given(folders(damaged=False))
 def test_what_holds_for_every_session(files: dict[str, bytes]) -> None:
@@ -96,6 +97,7 @@ def test_what_holds_for_every_session(files: dict[str, bytes]) -> None:
             assert_invariants(Analysed(db, session))
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="needs the collected transcripts")
 def test_what_holds_for_every_real_session(tmp_path: Path) -> None:
     """The same over real transcripts, whole and cut in the middle."""
@@ -108,6 +110,7 @@ def test_what_holds_for_every_real_session(tmp_path: Path) -> None:
             assert_invariants(Analysed(db, session, until=(found.facts.session.messages + 1) // 2))
 
 
+@pytest.mark.long
 @examples(60)
 @given(transcripts(odd=False, session=SESSION))
 def test_differences_add_up(transcript: Transcript) -> None:
