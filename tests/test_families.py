@@ -139,7 +139,7 @@ def test_any_order_and_any_split_give_the_same(data: st.DataObject, files: dict[
 
 
 @pytest.mark.long
-@examples(150)
+@examples(80)
 @given(st.data(), families(), st.integers(0, 11), st.integers(1, 2_000))
 def test_small_stretches_and_more_runs(data: st.DataObject, files: dict[str, bytes], order: int, size: int) -> None:
     """The same, many more times, and in small stretches and transactions."""
@@ -151,7 +151,7 @@ def test_small_stretches_and_more_runs(data: st.DataObject, files: dict[str, byt
 
 
 @pytest.mark.long
-@examples(60)
+@examples(40)
 @given(families(), st.integers(0, 11), st.integers(0, 11))
 def test_any_order_gives_the_same(files: dict[str, bytes], first: int, second: int) -> None:
     """Whole files, read in two orders."""
@@ -164,7 +164,7 @@ def test_any_order_gives_the_same(files: dict[str, bytes], first: int, second: i
 
 
 @pytest.mark.long
-@examples(25)
+@examples(10)
 @given(families())
 def test_reports_do_not_follow_the_order(files: dict[str, bytes]) -> None:
     """What the commands print is the same after one run as after one run a file, from the last name to the first."""
