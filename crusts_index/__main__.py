@@ -7,6 +7,10 @@ import sys
 from crusts_index.errors import CrustsError, NotQuick
 from crusts_index.plain import lines, note, tell
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
+
 # Commands that answer before typer is imported: it costs more than all they do.
 QUICK = {
     "status": "crusts_index.quick.status",
@@ -16,7 +20,7 @@ QUICK = {
     "index": "crusts_index.quick.index",
 }
 # Claude Code runs these; a failure of ours must never look like one of theirs.
-HOOK_TARGETS = {"status", "statusline", "auto-inject", "index"}
+HOOK_TARGETS = {"status", "statusline", "auto-inject"}  # and `index --hook`
 
 # These look and are done: they leave nothing behind that would have to be taken down.
 AT_A_GLANCE = {"status", "statusline", "auto-inject", "readout"}
@@ -24,30 +28,34 @@ AT_A_GLANCE = {"status", "statusline", "auto-inject", "readout"}
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command line; returns the exit code: 0 done, 1 could not, 2 wrong usage, 130 interrupted."""
-    if argv is None:
+    is_process = argv is None
+    if is_process:
         _speak_utf8()
     args = [_readable(word) for word in sys.argv[1:]] if argv is None else argv
     _open_closed_streams()
-    if argv is None:
+    if is_process:
         _print_anything()
+        _forgive_stderr()
+    quick = _quick(args)
     try:
-        code = _run(args)
-        _flush()
-        if argv is None and args and args[0] in AT_A_GLANCE:
-            _leave(code)
+        code = _run(args, quick, is_process=is_process)
     except BrokenPipeError:
-        return _drop_output()
+        code = 1
     except KeyboardInterrupt:
-        return 130
+        code = 130
     except CrustsError as error:
-        return _complain(str(error), error.exit_code)
+        code = _complain(str(error), error.exit_code)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        return _complain(f"{where}{error.strerror or error}", 1)
+        code = _complain(f"{where}{error.strerror or error}", 1)
     except Exception as error:
         if type(error).__module__ == "sqlite3":  # asked so, since many a quick command imports no sqlite3
-            return _complain(f"the store cannot answer ({error}): `crusts doctor` looks it over", 1)
-        return _own_up(error, is_verbose="-v" in args or "--verbose" in args)
+            code = _complain(f"the store cannot answer ({error}): `crusts doctor` looks it over", 1)
+        else:
+            code = _own_up(error, is_verbose="-v" in args or "--verbose" in args)
+    code = _flush(code)
+    if is_process and quick is not None and (quick[0] in AT_A_GLANCE or _is_target(*quick)):
+        _leave(code)
     return code
 
 
@@ -93,11 +101,32 @@ def _open_closed_streams() -> None:
             setattr(sys, name, open(fd, mode))  # noqa: SIM115 - stays open as long as the process
 
 
-def _run(args: list[str]) -> int:
-    name = _quick_name(args)
-    if name:
+class _Stderr(io.TextIOWrapper):
+    """Standard error: where it cannot be written to, nobody reads it, and that is no reason to fail."""
+
+    def __init__(self, plain: io.TextIOWrapper) -> None:
+        super().__init__(plain.buffer, plain.encoding, plain.errors, line_buffering=True)
+        self._plain = plain  # which would take the buffer along if it went
+
+    def write(self, text: str) -> int:
         try:
-            return _run_quick(name, args[1:])
+            return super().write(text)
+        except OSError:
+            _drop(self)
+            return len(text)
+
+
+def _forgive_stderr() -> None:
+    if type(sys.stderr) is io.TextIOWrapper:
+        sys.stderr = _Stderr(sys.stderr)
+
+
+def _run(args: list[str], quick: tuple[str, list[str]] | None, *, is_process: bool) -> int:
+    if quick is not None:
+        try:
+            if _is_target(*quick):
+                return _run_target(*quick, is_process=is_process)
+            return _run_quick(*quick)
         except NotQuick:
             pass
     from crusts_index.cli import app
@@ -105,15 +134,31 @@ def _run(args: list[str]) -> int:
     return app.run(args)
 
 
-def _quick_name(args: list[str]) -> str | None:
-    """The quick command that these arguments name, if any; options before the name are not quick."""
-    if not args or args[0] not in QUICK or "--help" in args or "-h" in args:
+def _quick(args: list[str]) -> tuple[str, list[str]] | None:
+    """The quick command that these arguments name, if any, and what else they say.
+
+    Options before the name are quick only before a hook target's: they count as if they stood behind it.
+    """
+    if not args or "--help" in args or "-h" in args:
         return None
-    return args[0]
+    at = 0
+    if args[0].startswith("-"):
+        from crusts_index.quick.target import place_of_name
+
+        at = place_of_name(args)
+    if at == len(args) or args[at] not in QUICK:
+        return None
+    name, others = args[at], args[:at] + args[at + 1 :]
+    return (name, others) if at == 0 or _is_target(name, others) else None
+
+
+def _is_target(name: str, args: list[str]) -> bool:
+    """Whether Claude Code may be running this and waiting for it."""
+    return name in HOOK_TARGETS or (name == "index" and any(word.partition("=")[0] == "--hook" for word in args))
 
 
 def _run_quick(name: str, args: list[str]) -> int:
-    """Run a quick module; NotQuick if it is absent or declines. A hook target's failure is told, exit 0."""
+    """Run a quick module; NotQuick if it is absent or declines."""
     module = QUICK[name]
     if name in AT_A_GLANCE:
         import gc
@@ -126,35 +171,60 @@ def _run_quick(name: str, args: list[str]) -> int:
         if error.name and (module == error.name or module.startswith(error.name + ".")):
             raise NotQuick from None
         raise
-    try:
-        code: int = run(args)
-        _flush()
-    except (NotQuick, BrokenPipeError):
-        raise
-    except Exception as error:
-        if name not in HOOK_TARGETS or (name == "index" and "--hook" not in args):
-            raise
-        return _complain(str(error) or type(error).__name__, 0)
+    code: int = run(args)
     return code
 
 
-def _flush() -> None:
-    # Here rather than at exit, where a closed pipe would print a traceback.
-    if sys.stdout is not None:
+def _run_target(name: str, args: list[str], *, is_process: bool) -> int:
+    """Run what Claude Code waits for: whatever fails is told in one line, and the exit code is 0."""
+    from crusts_index.quick import target
+
+    if is_process:
+        target.own_process()
+    try:
+        code = _run_quick(name, args)
         sys.stdout.flush()
+        return code
+    except NotQuick:
+        raise
+    except BaseException as error:
+        if not isinstance(error, BrokenPipeError):
+            _complain(str(error) or type(error).__name__, 0)
+        _flush(1)
+        return 0
+    finally:
+        target.finish()
+
+
+def _flush(code: int) -> int:
+    """Write out what stdout holds; the exit code, 1 where it was 0 and that cannot be done.
+
+    Here rather than at exit, where Python would print a traceback, and end with a code of its own.
+    """
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        code = code or 1  # the reader has seen enough
+    except (OSError, ValueError) as error:
+        code = code or _complain(f"cannot write the answer: {getattr(error, 'strerror', None) or error}", 1)
+    else:
+        return code
+    _drop(sys.stdout)
+    return code
+
+
+def _drop(stream: "TextIO") -> None:
+    """What the stream holds, and all that is still written to it, goes nowhere."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        stream.flush()
+    except (OSError, ValueError):
+        pass  # it is closed
 
 
 def _leave(code: int) -> None:
     """End at once: all is written and closed, and taking the interpreter down costs a fifth of a bare start."""
-    if sys.stderr is not None:
-        sys.stderr.flush()
     os._exit(code)
-
-
-def _drop_output() -> int:
-    """The reader of our output is gone: nothing more to say, and nothing at exit either."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 1
 
 
 def _complain(message: str, code: int) -> int:

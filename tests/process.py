@@ -27,6 +27,7 @@ from typing import IO, Any, NamedTuple
 
 import crusts_index
 from crusts_index import __main__ as entry
+from crusts_index.quick import target
 
 _OF_THE_INTERPRETER = ("PYTHON", "LANG", "LC_")
 """Variables that begin so are read when Python starts, so a run that differs in one is a process of its own."""
@@ -126,12 +127,13 @@ def _process(cwd: Path, env: Mapping[str, str]) -> Iterator[None]:
     _forget_modules()
     _set_environment(env)
     leave, entry._leave = entry._leave, lambda code: None
+    own, target.own_process = target.own_process, lambda: None
     kept = _kept_by_modules()
     try:
         os.chdir(cwd)
         yield
     finally:
-        entry._leave = leave
+        entry._leave, target.own_process = leave, own
         _put_back(kept)
         _forget_modules()
         _set_environment(before["env"])

@@ -123,7 +123,7 @@ def test_the_advice(folder: ClaudeFolder) -> None:
     assert command in folder.crusts("hooks", "auto-inject", "log", "--verbose").out
 
 
-def test_without_a_store_the_command_is_plain(folder: ClaudeFolder) -> None:
+def test_without_a_store_the_command_is_regular(folder: ClaudeFolder) -> None:
     """The transcript's end says how full it is; what is waste needs the store."""
     assert "\n    /compact\n" in said(folder, payload(session(folder, 150_000)))
 
@@ -183,7 +183,7 @@ def test_nothing_ever_stops_a_prompt(folder: ClaudeFolder) -> None:
     for args in (("--bogus",), ("extra",), ("--db",), ("--timezone", "Nowhere"), ("--format=x",)):
         assert 0 == folder.crusts("auto-inject", *args, stdin=payload(t)).code
         (folder.home / ".claude-crusts" / "auto-inject.log").unlink(missing_ok=True)
-    assert "" == said(folder, payload(t, transcript_path="/nonexistent/x.jsonl"))
+    assert "" == said(folder, payload(t, session_id=SESSION[:-1] + "9", transcript_path="/nonexistent/x.jsonl"))
     assert "" == said(folder, payload(t), CRUSTS_HOME="/nonexistent/home")
     (folder.home / ".claude-crusts" / "config.json").write_text("{")
     done = folder.crusts("auto-inject", stdin=payload(t))

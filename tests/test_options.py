@@ -13,7 +13,7 @@ import typer
 
 from crusts_index.cli import app, options
 from crusts_index.errors import WrongUsage
-from crusts_index.store.settings import _SWITCHES, _VALUED
+from crusts_index.store.settings import _SWITCHES, VALUED
 from crusts_index.store.when import parse_until, parse_when
 
 NOW = 1_800_000_000_000
@@ -99,7 +99,7 @@ def test_the_quick_path_knows_the_same_common_options() -> None:
     declared = {
         name for param in app.build({}).params if not param.expose_value for name in param.opts if param.name != "help"
     }
-    assert {*_VALUED, *_SWITCHES} == declared
+    assert {*VALUED, *_SWITCHES} == declared
 
 
 def test_help_lists_commands_that_exist_without_importing_them() -> None:

@@ -169,7 +169,7 @@ def test_links_are_followed(path: Path, backups: Path, tmp_path: Path) -> None:
 def test_what_is_no_file_is_refused(path: Path, backups: Path) -> None:
     """A folder, a pipe and a link to itself are refused at once."""
     path.mkdir(parents=True)
-    with pytest.raises(CrustsError, match="regular file"):
+    with pytest.raises(CrustsError, match="directory"):
         edit_settings(str(path), add, str(backups))
     path.rmdir()
     os.mkfifo(path)

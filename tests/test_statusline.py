@@ -209,7 +209,9 @@ def test_homes_in_trouble(tmp_path: Path) -> None:
     t = talk(folder, 20_000)
     (tmp_path / "file").write_text("")
     for home in ("/nonexistent", str(tmp_path / "file"), ""):
-        assert shown(folder, payload(t), HOME=home, CRUSTS_HOME=home, CLAUDE_CONFIG_DIR="").startswith("○ 10%")
+        env = {"HOME": home, "CRUSTS_HOME": home}
+        assert shown(folder, payload(t), **env, CLAUDE_CONFIG_DIR=str(folder.config)).startswith("○ 10%")
+        assert shown(folder, payload(t), **env, CLAUDE_CONFIG_DIR="").startswith("○ crusts")
     sealed = tmp_path / "sealed"
     sealed.mkdir(mode=0o500)
     assert shown(folder, payload(t), CRUSTS_HOME=str(sealed)).startswith("○ 10%")
@@ -312,7 +314,8 @@ def test_install_and_uninstall(tmp_path: Path) -> None:
     assert {"type", "command", "padding"} == set(entry)
     assert os.path.isabs(shlex.split(entry["command"])[0])
     t = talk(folder, 20_000)
-    assert run_shell(entry["command"], payload(t), {"NO_COLOR": "1"}).startswith("○ 10%")
+    bare = {"NO_COLOR": "1", "CLAUDE_CONFIG_DIR": str(folder.config)}
+    assert run_shell(entry["command"], payload(t), bare).startswith("○ 10%")
     told = folder.crusts("statusline", "status", "--json").json()
     assert (True, "ours", False) == (told["installed"], told["state"], told["dropped"])
     assert folder.crusts("statusline", "uninstall").code == 0

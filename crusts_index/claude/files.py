@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from crusts_index.errors import CrustsError
 from crusts_index.folders import make_private
+from crusts_index.regular import open_regular
 
 MAX_BYTES = 8 * 1024 * 1024
 BACKUPS_PER_FILE = 10
@@ -46,23 +47,15 @@ def read_contents(path: str) -> Contents | None:
     Raises CrustsError for what is no regular file, cannot be read, or is larger than 8 MB.
     """
     try:
-        # Without O_NONBLOCK a pipe in the file's place would hold us up for ever.
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        with open_regular(path) as file:
+            about = os.fstat(file.fileno())
+            if about.st_size > MAX_BYTES:
+                raise CrustsError(f"{path}: larger than 8 MB, so it is left alone")
+            data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise CrustsError(f"{path}: cannot be read ({error.strerror})") from error
-    about = os.fstat(descriptor)
-    if not stat.S_ISREG(about.st_mode):
-        os.close(descriptor)
-        raise CrustsError(f"{path}: not a regular file")
-    with open(descriptor, "rb") as file:
-        if about.st_size > MAX_BYTES:
-            raise CrustsError(f"{path}: larger than 8 MB, so it is left alone")
-        try:
-            data = file.read(MAX_BYTES + 1)
-        except OSError as error:
-            raise CrustsError(f"{path}: cannot be read ({error.strerror})") from error
     return Contents(data, about.st_mtime_ns, about.st_ino)
 
 

@@ -3,7 +3,8 @@
 import hashlib
 import json
 import os
-import stat
+
+from crusts_index.regular import open_regular
 
 MAX_BYTES = 8 * 1024 * 1024
 MEMORY_INDEX_LINES = 200
@@ -38,22 +39,15 @@ def tokens_of(chars: int) -> int:
 def read_measured(path: str) -> MeasuredFile | None:
     """The regular file at `path`; None if there is none."""
     try:
-        about = os.stat(path)
-        if not stat.S_ISREG(about.st_mode):
-            return None
-        if about.st_size > MAX_BYTES:
-            return MeasuredFile(None, about, "too large")
-        # Should it have become a pipe since, O_NONBLOCK keeps us from waiting for its other end.
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        opened = open_regular(path)
     except PermissionError:
         return _unreadable(path)
-    except (OSError, ValueError):
+    except OSError:
         return None
-    about = os.fstat(descriptor)
-    if not stat.S_ISREG(about.st_mode):
-        os.close(descriptor)
-        return None
-    with open(descriptor, "rb") as opened:
+    with opened:
+        about = os.fstat(opened.fileno())
+        if about.st_size > MAX_BYTES:
+            return MeasuredFile(None, about, "too large")
         try:
             data = opened.read(MAX_BYTES)
         except OSError:

@@ -8,6 +8,9 @@ if TYPE_CHECKING:  # `typing` stays off the quick paths
 
 MAX_BYTES = 16 * 1024 * 1024
 _LARGEST_EXACT = 2**53
+_LARGEST_WINDOW = 10**9
+"""Tokens: more is no window's size, and was not meant as one."""
+_INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 _LONGEST_NAME = 4096
 
 
@@ -90,21 +93,14 @@ class StatusPayload:
         self._read_window(_object(fields.get("context_window")))
 
     def _read_window(self, window: "dict[str, Any]") -> None:
-        self.window_size = _count(window.get("context_window_size")) or _count(window.get("total_tokens")) or None
+        self.window_size = _tokens(window.get("context_window_size")) or _tokens(window.get("total_tokens")) or None
         self.used_percentage = _number(window.get("used_percentage"))
         usage = window.get("current_usage")
-        self.context_tokens: int | None = None
-        self.output_tokens: int | None = None
-        if isinstance(usage, dict):
-            parts = [
-                _count(usage.get(key))
-                for key in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-            ]
-            # All zero is what it sends after a compaction: no call has been made since, and no window is empty.
-            self.context_tokens = sum(part or 0 for part in parts) or None
-            self.output_tokens = _count(usage.get("output_tokens")) if self.context_tokens else None
-        elif usage is not None:
-            self.context_tokens = _count(usage) or None
+        said = usage if isinstance(usage, dict) else {"input_tokens": usage}
+        # Behind a compaction all are 0 until the next call: not known yet. One part that makes no sense makes no sum.
+        parts = [0 if said.get(key) is None else _tokens(said[key]) for key in _INPUT]
+        self.context_tokens = None if None in parts else sum(part or 0 for part in parts) or None
+        self.output_tokens = None if self.context_tokens is None else _tokens(said.get("output_tokens"))
         # Some versions sent 200,000 for a window that held far more (D10).
         self.size_distrusted = bool(self.window_size and (self.context_tokens or 0) > self.window_size)
         if self.size_distrusted:
@@ -162,6 +158,11 @@ def _number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     return float(value) if 0 <= value <= _LARGEST_EXACT else None  # false for NaN too
+
+
+def _tokens(value: object) -> int | None:
+    count = _count(value)
+    return count if count is not None and count <= _LARGEST_WINDOW else None
 
 
 def _count(value: object) -> int | None:

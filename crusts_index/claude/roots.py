@@ -39,13 +39,23 @@ class Root:
         return self.config_dir, self.projects_dir, self.explicit
 
 
-def find_roots(paths: "Sequence[str]", source: str, environ: "Mapping[str, str]") -> list[Root]:
+def find_roots(
+    paths: "Sequence[str]", source: str, environ: "Mapping[str, str]", missing: "list[str] | None" = None
+) -> list[Root]:
     """The roots to read: `paths`, which `source` named, else the default places that exist (D3).
 
-    Each real folder comes once. Raises CrustsError for one that was named and is not there.
+    Each real folder comes once. Raises CrustsError for one that was named and is not there; with `missing`, that
+    takes what is wrong with it, and the others are given.
     """
     if paths:
-        found = [_named_root(path, source, environ) for path in paths]
+        found = []
+        for path in paths:
+            try:
+                found.append(_named_root(path, source, environ))
+            except CrustsError as error:
+                if missing is None:
+                    raise
+                missing.append(str(error))
     else:
         found = [
             Root(path, os.path.join(path, "projects"), explicit=False)

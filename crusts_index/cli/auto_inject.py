@@ -1,12 +1,12 @@
 """`crusts auto-inject` where the quick path did not take it: with common options before its name, and for its help."""
 
-import sys
 from contextlib import suppress
 
 import typer
 
 from crusts_index.cli import options
 from crusts_index.quick import auto_inject as quick
+from crusts_index.quick import target
 
 
 def auto_inject(context: typer.Context) -> None:
@@ -16,4 +16,4 @@ def auto_inject(context: typer.Context) -> None:
     Prints the JSON that Claude Code expects, or nothing; whatever goes wrong, the prompt goes through.
     """
     with suppress(Exception):
-        quick.inject(options.settings(context), sys.stdin.buffer.read(quick.MOST_STDIN))
+        quick.inject(options.settings(context), target.read_stdin())

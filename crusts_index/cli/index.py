@@ -44,8 +44,9 @@ def index(
     settings = options.settings(context)
     if hook:
         from crusts_index.quick.index import run_hook
+        from crusts_index.quick.target import read_stdin
 
-        run_hook(settings, sys.stdin.buffer.read())
+        run_hook(settings, read_stdin())
         return
     with show_progress(quiet=settings.json) as progress:
         run = Options(jobs=jobs, keep_text=keeps_text(settings), progress=progress)

@@ -22,6 +22,7 @@ from crusts_index.claude.status_line import (
 from crusts_index.cli import installed, options
 from crusts_index.errors import WrongUsage
 from crusts_index.quick import statusline as quick
+from crusts_index.quick import target
 from crusts_index.render import console
 from crusts_index.store.settings import Settings
 
@@ -51,7 +52,7 @@ def draw(context: typer.Context, format: Template = None, wrap: Other = None) ->
     """Print the line."""
     if context.invoked_subcommand is None:
         template = format or quick.DEFAULT_FORMAT
-        quick.show(options.settings(context), quick.read_stdin(), template, wrap)
+        quick.show(options.settings(context), target.read_stdin(), template, wrap)
 
 
 @statusline.command()

@@ -10,6 +10,8 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from crusts_index.regular import open_regular
+
 WRITTEN, REWRITTEN, MOVED, SWITCHED, MISSING = "written", "rewritten", "moved", "switched", "missing"
 LOOK_AROUND_SECONDS = 2.0
 QUIET_SECONDS = 5.0
@@ -164,7 +166,7 @@ class Follower:
         if path in self._unmarked:
             return ""
         try:
-            with open(path, "rb") as file:
+            with open_regular(path) as file:
                 begins = file.read(_BEGINNING)
         except OSError:
             return ""

@@ -9,6 +9,7 @@ from typing import Any
 
 from crusts_index.index.plan import Job
 from crusts_index.index.privacy import withhold_from
+from crusts_index.regular import open_regular
 from crusts_index.store.open import transaction
 from crusts_index.store.promises import note_text
 from crusts_index.transcript.spelling import camel
@@ -52,7 +53,7 @@ def read_meta(path: str | None) -> Meta:
     """What a sidecar says; a missing or broken one says nothing. To be read before the store is locked."""
     value = None
     if path is not None:
-        with suppress(OSError, ValueError, RecursionError), open(path, "rb") as file:
+        with suppress(OSError, ValueError, RecursionError), open_regular(path) as file:
             value = json.loads(file.read(_LARGEST).decode("utf-8", "replace").lstrip("\ufeff"))
     said = camel(value) if isinstance(value, dict) else {}
     return {column: _text(said, key) for column, key in _COLUMNS.items()}

@@ -14,6 +14,7 @@ from crusts_index.index.past import StoredPast
 from crusts_index.index.plan import PARSER, Job, is_in_place
 from crusts_index.index.privacy import withhold, withhold_from
 from crusts_index.index.sessions import placed_session
+from crusts_index.regular import open_regular
 from crusts_index.transcript.decode import decode_patiently, decode_quickly, is_object, without_nuls
 from crusts_index.transcript.digest import hash128
 from crusts_index.transcript.fold import Fold
@@ -83,7 +84,7 @@ def reason(error: OSError) -> str:
 
 def read(job: Job, transcript_id: int, store: str, keep_text: bool = True) -> Iterator[Stretch]:
     """Read what is new in a transcript. Raises OSError where it cannot be read."""
-    with open(job.seen.path, "rb", buffering=max(EDGE_BYTES, min(BUFFER_BYTES, job.seen.size))) as file:
+    with open_regular(job.seen.path, buffering=max(EDGE_BYTES, min(BUFFER_BYTES, job.seen.size))) as file:
         about = os.fstat(file.fileno())
         mode = _mode(job, file, about)
         start = job.known.offset if job.known is not None and mode == APPEND else 0

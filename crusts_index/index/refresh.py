@@ -90,9 +90,16 @@ def index_all(settings: Settings, options: Options, timeout: float | None = None
     return summary
 
 
-def index_named(settings: Settings, files: Sequence[str], options: Options, timeout: float | None = None) -> Summary:
-    """Index the sessions of the named transcripts only."""
-    roots = roots_of(settings)
+def index_named(
+    settings: Settings,
+    files: Sequence[str],
+    options: Options,
+    timeout: float | None = None,
+    roots: list[Root] | None = None,
+) -> Summary:
+    """Index the sessions of the named transcripts only; `roots` are those of this run, where they are known."""
+    if roots is None:
+        roots = roots_of(settings)
     store = open_writer(settings, timeout)
     try:
         summary = index_files(store, settings.db, files, options, [root.projects_dir for root in roots])
@@ -115,28 +122,23 @@ def open_refreshed(settings: Settings) -> sqlite3.Connection:
 
     Says on stderr where it could not be brought up to date. Raises CrustsError where there is nothing to answer from.
     """
-    if not settings.refresh:
-        _bring_up(settings)
-    else:
-        try:
+    trouble = None
+    try:
+        if settings.refresh:
             summary = index_all(settings, report_options(settings), timeout=REPORT_SECONDS)
             if not summary.is_complete:
                 left = max(0, summary.pending_bytes - summary.bytes_read) / 1e6
                 note(f"the store is behind by about {left:,.1f} MB of transcripts: run `crusts index`")
-        except CrustsError as error:
-            if not os.path.exists(settings.db):
-                raise
-            note(f"could not bring the store up to date ({error}); answering from what is there")
-    return open_store(settings.db)
-
-
-def _bring_up(settings: Settings) -> None:
-    """Bring a store that is there up to this program; one that cannot be is answered from as far as it goes."""
-    if os.path.exists(settings.db):
-        try:
+        elif os.path.exists(settings.db):
             ensure(settings.db, timeout=REPORT_SECONDS)
-        except CrustsError as error:
-            note(f"could not bring the store up to date ({error}); answering from what is there")
+    except CrustsError as error:
+        if not os.path.exists(settings.db):
+            raise
+        trouble = error
+    store = open_store(settings.db)  # one that cannot be read at all is told only once
+    if trouble is not None:
+        note(f"could not bring the store up to date ({trouble}); answering from what is there")
+    return store
 
 
 def keep_up(settings: Settings, summary: Summary, *, ask_all: bool = False, fetch: bool = False) -> list[str]:

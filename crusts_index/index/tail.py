@@ -18,6 +18,7 @@ from crusts_index.index.logged import (
 )
 from crusts_index.index.unwritten import Call, Place, Use
 from crusts_index.jsontext import loads
+from crusts_index.regular import open_regular
 from crusts_index.transcript.categories import EDIT_TOOLS
 from crusts_index.transcript.spelling import camel
 
@@ -354,7 +355,7 @@ class Tail:
 
 def _lines(path: str, start: int, *, is_cut: bool) -> Iterator[tuple[int, bytes]]:
     """(offset, line) from `start`, or of the last stretch where there is too much; a last line without an end waits."""
-    with open(path, "rb", buffering=0) as file:
+    with open_regular(path, buffering=0) as file:
         size = os.fstat(file.fileno()).st_size
         if is_cut:
             start = size - LAST_BYTES

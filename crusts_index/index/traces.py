@@ -12,6 +12,7 @@ from contextlib import closing, suppress
 from typing import NamedTuple
 
 from crusts_index.index.forget import compact
+from crusts_index.regular import is_regular, open_regular
 from crusts_index.store import promises, search
 from crusts_index.store.locks import held, rebuild_lock
 from crusts_index.store.open import SIDE_FILES, transaction, uri
@@ -100,7 +101,7 @@ def wipe(home: str, sessions: Sequence[str]) -> list[str]:
     left = []
     for path in _small_files(home):
         try:
-            with open(path, "rb") as file:
+            with open_regular(path) as file:
                 data = file.read()
             if not names.search(data):
                 continue
@@ -131,7 +132,7 @@ def _small_files(home: str) -> Iterator[str]:
         for name in files:
             path = os.path.join(folder, name)
             with suppress(OSError):
-                is_ours = not os.path.islink(path) and os.path.getsize(path) <= _LARGEST
+                is_ours = not os.path.islink(path) and bool(is_regular(path)) and os.path.getsize(path) <= _LARGEST
                 if is_ours and ".db" not in name:
                     yield path
 

@@ -1,24 +1,24 @@
 """`crusts auto-inject`: the hook at UserPromptSubmit. When the window is nearly full, Claude gets advice to pass on;
 whatever goes wrong, nothing is printed and the exit code is 0, since any other would stop the user's prompt."""
 
+import errno
 import os
 import sys
 
 from crusts_index.folders import make_private
+from crusts_index.quick import target
+from crusts_index.regular import is_regular, open_regular
 from crusts_index.store.config import keeps_text
-from crusts_index.store.settings import load_settings, split_flags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from crusts_index.claude.payloads import HookPayload
     from crusts_index.insight.focus import Focus
     from crusts_index.insight.gate import Gate
     from crusts_index.quick.live import Live
     from crusts_index.store.settings import Settings
 
-MOST_STDIN = 16 << 20
 LOG = "auto-inject.log"
 EVENT = "UserPromptSubmit"
 _LAST_BYTES = 1 << 17
@@ -26,10 +26,10 @@ _MOST_LOG = 4 << 20
 
 
 def run(argv: list[str]) -> int:
-    """Answer the hook's payload on stdin; options that are none of ours are nobody's concern here."""
+    """Answer the hook's payload on stdin."""
+    target.begin(target.LOOK_SECONDS)
     try:
-        if not sys.stdin.isatty():
-            inject(load_settings(split_flags(argv)[0]), sys.stdin.buffer.read(MOST_STDIN))
+        inject(target.CommandLine(argv).settings(), target.read_stdin())
     except Exception:  # see above
         return 0
     return 0
@@ -43,12 +43,15 @@ def inject(settings: "Settings", data: bytes) -> None:
 
     gate = gate_of(settings.config)
     payload = read_hook(data) if gate.is_enabled else None
-    if payload is None or not payload.session_id or not os.path.isfile(payload.transcript_path or ""):
+    if payload is None:
         return
-    now = now_ms()
-    if _is_too_soon(settings, payload.session_id, gate, now):
+    from crusts_index.quick.live import Live
+    from crusts_index.quick.named import of_payload
+
+    named, now = of_payload(settings, payload), now_ms()
+    if not named.session_id or not named.transcript_path or _is_too_soon(settings, named.session_id, gate, now):
         return
-    live = _live(settings, payload, now)
+    live = Live(settings, named, now)
     try:
         if not live.is_known or not is_hot(live.window, gate):
             return
@@ -56,7 +59,7 @@ def inject(settings: "Settings", data: bytes) -> None:
         text = advice(live.window, focus)
         entry = {
             "ts": _iso(now),
-            "sessionId": payload.session_id,
+            "sessionId": named.session_id,
             "usagePercent": round(live.window.usage_percentage, 1),
             "windowTokens": live.window.size,
             "reclaimableTokens": focus.tokens if focus else 0,
@@ -64,6 +67,7 @@ def inject(settings: "Settings", data: bytes) -> None:
         }
     finally:
         live.close()
+    target.speak()
     _log(settings, entry)  # first: without a log there would be no gap between two
     import json
 
@@ -76,7 +80,7 @@ def read_log(settings: "Settings", limit: int | None = None) -> "list[dict[str, 
     from crusts_index.jsontext import loads_shallow
 
     try:
-        with open(os.path.join(settings.home, LOG), "rb") as file:
+        with open_regular(os.path.join(settings.home, LOG)) as file:
             lines = file.read().decode("utf-8", "replace").splitlines()
     except OSError:
         return []
@@ -91,14 +95,6 @@ def read_log(settings: "Settings", limit: int | None = None) -> "list[dict[str, 
         if isinstance(entry, dict) and isinstance(entry.get("ts"), str):
             found.append(entry)
     return found
-
-
-def _live(settings: "Settings", payload: "HookPayload", now: int) -> "Live":
-    from crusts_index.quick.live import Live
-    from crusts_index.quick.named import Named
-
-    named = Named(payload.session_id, payload.transcript_path, payload.model_id, cwd=payload.cwd)
-    return Live(settings, named, now)
 
 
 def _focus(live: "Live", settings: "Settings") -> "Focus | None":
@@ -131,7 +127,7 @@ def _is_too_soon(settings: "Settings", session_id: str, gate: "Gate", now: int) 
     from crusts_index.jsontext import loads_shallow
 
     try:
-        with open(os.path.join(settings.home, LOG), "rb") as file:
+        with open_regular(os.path.join(settings.home, LOG)) as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - _LAST_BYTES))
             lines = file.read().split(b"\n")
     except FileNotFoundError:
@@ -155,6 +151,8 @@ def _log(settings: "Settings", entry: "dict[str, Any]") -> None:
 
     path = os.path.join(settings.home, LOG)
     make_private(settings.home)
+    if is_regular(path) is False:
+        raise OSError(errno.EINVAL, "not a regular file", path)
     if os.path.exists(path) and os.path.getsize(path) > _MOST_LOG:
         os.replace(path, path + ".1")
     handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)

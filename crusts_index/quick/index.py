@@ -4,19 +4,23 @@ import sys
 
 from crusts_index.errors import NotQuick
 from crusts_index.plain import note
+from crusts_index.quick import target
 from crusts_index.store.settings import Settings, load_settings, split_flags
 
-MOST_STDIN = 1 << 20
 MOST_BYTES = 8 << 20
 """With more than this to read there is time for a progress bar."""
+READING_SECONDS = 1.2
+"""The longest that a hook reads; what is left of its session the next run reads."""
 
 
 def run(argv: list[str]) -> int:
     """Index as `--hook` or with no option of its own; NotQuick for all else, and where much is new."""
-    flags, rest = split_flags(argv)
-    if rest == ["--hook"]:
-        run_hook(load_settings(flags), sys.stdin.buffer.read(MOST_STDIN))
+    if target.is_hook(argv):
+        target.begin(target.INDEX_SECONDS)
+        line = target.CommandLine(argv, switches=("--hook",))
+        run_hook(line.settings(), target.read_stdin())
         return 0
+    flags, rest = split_flags(argv)
     settings = load_settings(flags)
     if rest or settings.json or settings.verbose:
         raise NotQuick
@@ -25,23 +29,23 @@ def run(argv: list[str]) -> int:
 
 
 def run_hook(settings: Settings, payload: bytes) -> None:
-    """Index the transcripts that a hook payload names, if they are there; nothing else, and no backlog."""
-    import os
-
+    """Index the session that a hook payload names, if it lies under the roots; nothing else, and no backlog."""
     from crusts_index.claude.payloads import read_hook
+    from crusts_index.claude.transcripts import named_transcripts
 
     said = read_hook(payload)
     if said is None:
         return
-    named = (said.transcript_path, said.agent_transcript_path)
-    files = [path for path in named if path and path.endswith(".jsonl") and os.path.isfile(path)]
+    roots = target.roots_there(settings)
+    files = named_transcripts(roots, said.session_id, said.transcript_path, said.agent_transcript_path)
     if not files:
         return
     from crusts_index.index.refresh import HOOK_SECONDS, index_named, keeps_text
     from crusts_index.index.summary import Options
 
-    options = Options(jobs=0, keep_text=keeps_text(settings), kind="hook")
-    index_named(settings, files, options, timeout=HOOK_SECONDS)
+    seconds = target.left(READING_SECONDS)
+    options = Options(jobs=0, keep_text=keeps_text(settings), kind="hook", seconds=seconds)
+    index_named(settings, files, options, timeout=target.left(HOOK_SECONDS), roots=roots)
 
 
 def _run_plain(settings: Settings) -> None:

@@ -5,11 +5,13 @@ import os
 from contextlib import suppress
 from itertools import pairwise
 
+from crusts_index.claude.transcripts import place_of
 from crusts_index.errors import CrustsError
 from crusts_index.index.tail import Tail
 from crusts_index.insight.limit import WindowSettings, window_settings
 from crusts_index.quick.glance import Glance, Outline, glance
 from crusts_index.quick.named import Named, open_quietly, stem_of
+from crusts_index.regular import is_regular
 from crusts_index.store import query
 
 TYPE_CHECKING = False
@@ -276,7 +278,7 @@ class Live:
             if named.transcript_path:
                 path = os.path.realpath(named.transcript_path)
                 rows = self._ask("status_transcript", path=path, session=None)
-                if rows or os.path.isfile(path):
+                if rows or is_regular(path):
                     return rows[0] if rows else None
             if named.session_id:
                 rows = self._ask("status_transcript", path=None, session=named.session_id)
@@ -287,10 +289,11 @@ class Live:
         return None
 
     def _path(self) -> str | None:
-        for path in (self._named.transcript_path, self.head[2] if self.head else None):
-            if path and os.path.isfile(path):
-                return path
-        return None
+        named, known = self._named, self.head[2] if self.head else None
+        if named.transcript_path and is_regular(named.transcript_path):
+            return named.transcript_path
+        is_open = known and (is_regular(known) if named.roots is None else place_of(named.roots, known))
+        return known if is_open else None
 
     def _still_holds(self, head: "Row") -> bool:
         """Whether the store's rows are of the file as it is: same file, not shorter, in the session's own view (D4)."""

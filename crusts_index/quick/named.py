@@ -3,7 +3,9 @@
 import os
 from contextlib import suppress
 
+from crusts_index.claude.transcripts import named_transcripts, session_of
 from crusts_index.errors import CrustsError
+from crusts_index.quick.target import roots_there
 from crusts_index.store import query
 from crusts_index.store.open import open_store
 
@@ -11,6 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
 
+    from crusts_index.claude.payloads import HookPayload, StatusPayload
+    from crusts_index.claude.roots import Root
     from crusts_index.store.settings import Settings
 
 PATIENCE = 0.1
@@ -35,6 +39,7 @@ class Named:
         self.model, self.window_size = model, window_size
         self.context_tokens, self.output_tokens = context_tokens, output_tokens
         self.connection: sqlite3.Connection | None = None  # where it was found, open, if it was looked for
+        self.roots: list[Root] | None = None  # where its transcript must lie, if it is not the user who named it
 
 
 def stem_of(path: str | None) -> str:
@@ -48,6 +53,16 @@ def open_quietly(settings: "Settings") -> "sqlite3.Connection | None":
         return open_store(settings.db, timeout=PATIENCE)
     except CrustsError:
         return None
+
+
+def of_payload(settings: "Settings", payload: "HookPayload | StatusPayload") -> Named:
+    """The session that a payload names, with its transcript where there is one under the roots, and only there."""
+    roots = roots_there(settings)
+    found = named_transcripts(roots, payload.session_id, payload.transcript_path)
+    path = found[0] if found else None
+    named = Named(payload.session_id or session_of(payload.transcript_path), path, payload.model_id, cwd=payload.cwd)
+    named.roots = roots
+    return named
 
 
 def choose(settings: "Settings", prefix: str | None, last: int | None, folder: str) -> Named:
@@ -86,8 +101,8 @@ def latest(settings: "Settings", folder: str) -> Named | None:
 
     slug = project_slug(folder)
     found: list[tuple[float, str]] = []
-    for projects in _projects_folders(settings):
-        with suppress(OSError), os.scandir(os.path.join(projects, slug)) as entries:
+    for root in roots_there(settings):
+        with suppress(OSError), os.scandir(os.path.join(root.projects_dir, slug)) as entries:
             found += [
                 (entry.stat().st_mtime, entry.path)
                 for entry in entries
@@ -99,23 +114,17 @@ def latest(settings: "Settings", folder: str) -> Named | None:
     return Named(stem_of(path), path, cwd=folder)
 
 
+def here() -> str:
+    """The folder one stands in; the topmost one where it is gone."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return os.sep
+
+
 def unindexed(settings: "Settings", session_id: str) -> Named | None:
     """The transcript of a session that the store does not know yet, by its whole id; None if there is none."""
-    if len(session_id) != _ID_LENGTH or os.sep in session_id:
+    if len(session_id) != _ID_LENGTH:
         return None
-    for projects in _projects_folders(settings):
-        with suppress(OSError), os.scandir(projects) as entries:
-            for entry in entries:
-                path = os.path.join(entry.path, session_id + ".jsonl")
-                if os.path.isfile(path):
-                    return Named(session_id, path)
-    return None
-
-
-def _projects_folders(settings: "Settings") -> list[str]:
-    from crusts_index.claude.roots import find_roots
-
-    with suppress(CrustsError):
-        roots = find_roots(settings.roots, settings.roots_from, os.environ)
-        return [root.projects_dir for root in roots]
-    return []
+    found = named_transcripts(roots_there(settings), session_id, None)
+    return Named(session_id, found[0]) if found else None

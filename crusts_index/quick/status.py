@@ -1,10 +1,9 @@
 """`crusts status`: the window of a session in one line, the number that `analyze` gives, without indexing anything."""
 
-import os
 import sys
 
-from crusts_index.errors import CrustsError, NotQuick, WrongUsage
-from crusts_index.store.settings import load_settings, split_flags
+from crusts_index.errors import CrustsError, WrongUsage
+from crusts_index.quick import target
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,26 +18,16 @@ SCHEMA_VERSION = 1
 
 
 def run(argv: list[str]) -> int:
-    """Print the line. NotQuick for what typer tells better."""
-    flags, rest = split_flags(argv)
-    session: str | None = None
-    last: int | None = None
-    hook = False
-    words = iter(rest)
-    for word in words:
-        name, equals, value = word.partition("=")
-        if word == "--hook":
-            hook = True
-        elif name == "--last":
-            value = value if equals else next(words, "")
-            if not (value.isascii() and value.isdigit() and len(value) < 10 and int(value)):
-                raise NotQuick
-            last = int(value)
-        elif word.startswith("-") or session is not None:
-            raise NotQuick
-        else:
-            session = word
-    show(load_settings(flags), session, last, hook=hook)
+    """Print the line, whatever stands behind the command's name."""
+    line = target.CommandLine(argv, switches=("--hook",), valued=("--last",), most_words=1)
+    number = line.given.get("--last")
+    if number is not None and not (number.isascii() and number.isdigit() and len(number) < 10 and int(number)):
+        line.wrong.append(f"--last {number}: no such number")
+        number = None
+    late = encode(_nothing("not known in time")) if line.flags.json else "CRUSTS: not known in time"
+    target.begin(target.LOOK_SECONDS, late + "\n")
+    session = line.words[0] if line.words else None
+    show(line.settings(), session, int(number) if number else None, hook="--hook" in line.given)
     return 0
 
 
@@ -52,7 +41,8 @@ def show(settings: "Settings", session: str | None, last: int | None, *, hook: b
         named = _named(settings, session, last, hook=hook)
     except CrustsError as error:
         if settings.json:
-            sys.stdout.write(encode({"schema_version": SCHEMA_VERSION, "sessionId": None, "error": str(error)}) + "\n")
+            target.speak()
+            sys.stdout.write(encode(_nothing(str(error))) + "\n")
             return
         if session is not None or last is not None:
             raise
@@ -112,6 +102,10 @@ def document(live: "Live") -> "dict[str, Any]":
     }
 
 
+def _nothing(why: str) -> "dict[str, Any]":
+    return {"schema_version": SCHEMA_VERSION, "sessionId": None, "error": why}
+
+
 def encode(value: object) -> "Safe":
     """JSON without a character that could do harm on a terminal."""
     from crusts_index.quick.readout import encode
@@ -121,21 +115,20 @@ def encode(value: object) -> "Safe":
 
 def _named(settings: "Settings", session: str | None, last: int | None, *, hook: bool) -> "Named":
     from crusts_index.claude.payloads import read_hook
-    from crusts_index.quick.named import Named, choose, latest, unindexed
-    from crusts_index.quick.statusline import read_stdin
+    from crusts_index.quick.named import choose, here, latest, of_payload, unindexed
 
     if session is not None and last is not None:
         raise WrongUsage("an id and --last: give one of the two")
     if hook:
-        payload = read_hook(read_stdin())
+        payload = read_hook(target.read_stdin())
         if payload is not None:
-            return Named(payload.session_id, payload.transcript_path, payload.model_id, cwd=payload.cwd)
+            return of_payload(settings, payload)
     if session is None and last is None and not settings.project:
-        found = latest(settings, os.getcwd())
+        found = latest(settings, here())
         if found is not None:
             return found
     try:
-        return choose(settings, session, last, os.getcwd())
+        return choose(settings, session, last, here())
     except CrustsError:
         found = unindexed(settings, session) if session else None
         if found is None:

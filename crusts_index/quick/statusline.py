@@ -5,15 +5,16 @@ import os
 import sys
 
 from crusts_index import plain
-from crusts_index.errors import CrustsError, NotQuick
+from crusts_index.errors import NotQuick
 from crusts_index.folders import last_part
 from crusts_index.plain import Safe, note
-from crusts_index.store.settings import Settings, load_settings, split_flags
+from crusts_index.quick import target
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from crusts_index.claude.payloads import StatusPayload
     from crusts_index.quick.live import Live
+    from crusts_index.store.settings import Settings
 
 DEFAULT_FORMAT = "{glyph} {percent}%[ · {calls} calls left][ · {mark}][ · cache {cache}]"
 FALLBACK = "○ crusts"
@@ -36,7 +37,6 @@ FIELDS = {
     "compactions": "compactions so far",
 }
 ACTIONS = ("install", "uninstall", "status")
-MOST_STDIN = 1 << 20
 WRAP_SECONDS = 1.0
 _GLYPHS = {"healthy": "○", "warming": "◔", "hot": "◕", "critical": "●"}
 _COLOURS = {"healthy": "32", "warming": "33", "hot": "31", "critical": "97;41"}
@@ -45,26 +45,21 @@ _PLAIN = str.maketrans(dict(zip("○◔◕●·↻▲…│", "o.*@-r!.|", stric
 
 def run(argv: list[str]) -> int:
     """Print the line. `install` and the like, and what is no option here, belong to the full command line."""
-    flags, rest = split_flags(argv)
-    given: dict[str, str | None] = {"--format": None, "--wrap": None}
-    words = iter(rest)
-    for word in words:
-        name, equals, value = word.partition("=")
-        if name not in given:
-            raise NotQuick
-        given[name] = value if equals else next(words, None)
-        if given[name] is None:
-            raise NotQuick
+    line = target.CommandLine(argv, valued=("--format", "--wrap"))
+    if line.words and line.words[0] in ACTIONS:
+        raise NotQuick
+    target.begin(target.LOOK_SECONDS, FALLBACK + "\n")
     try:
-        settings = load_settings(flags)
-    except CrustsError as error:
-        settings = _without_home(no_color=flags.no_color)
-        note(str(error))
-    show(settings, read_stdin(), given["--format"] or DEFAULT_FORMAT, given["--wrap"])
+        settings = line.settings()
+        show(settings, target.read_stdin(), line.given.get("--format") or DEFAULT_FORMAT, line.given.get("--wrap"))
+    except Exception:
+        if target.is_silent():
+            put(FALLBACK)
+        raise
     return 0
 
 
-def show(settings: Settings, data: bytes, template: str, wrapped: str | None) -> None:
+def show(settings: "Settings", data: bytes, template: str, wrapped: str | None) -> None:
     """Print what the wrapped command prints for the same payload, if there is one, and our line behind it."""
     other = None
     if wrapped:
@@ -80,28 +75,22 @@ def show(settings: Settings, data: bytes, template: str, wrapped: str | None) ->
     put(Safe(f"{theirs} │ {ours}") if theirs else ours)  # theirs is the user's own, colours and all
 
 
-def line(settings: Settings, data: bytes, template: str) -> Safe:
+def line(settings: "Settings", data: bytes, template: str) -> Safe:
     """The line for a payload; a short one that says so where nothing is known."""
     from crusts_index.claude.payloads import read_status
     from crusts_index.quick.live import Live
-    from crusts_index.quick.named import Named, newest
+    from crusts_index.quick.named import here, newest, of_payload
     from crusts_index.store.when import now_ms
 
     payload = read_status(data)
     if payload is not None:
-        named = Named(
-            payload.session_id,
-            payload.transcript_path,
-            payload.model_id,
-            payload.window_size,
-            payload.context_tokens,
-            payload.output_tokens,
-            payload.project_dir or payload.cwd,
-        )
+        named = of_payload(settings, payload)
+        named.window_size, named.cwd = payload.window_size, payload.project_dir or payload.cwd
+        named.context_tokens, named.output_tokens = payload.context_tokens, payload.output_tokens
     elif data:
         return Safe(FALLBACK)
     else:
-        named = newest(settings, os.getcwd())
+        named = newest(settings, here())
     live = Live(settings, named, now_ms())
     try:
         if not live.is_known:
@@ -157,7 +146,7 @@ def short(tokens: int) -> str:
     return f"{tokens / 1e6:.1f}M".replace(".0M", "M")
 
 
-def colours(settings: Settings, health: str) -> str:
+def colours(settings: "Settings", health: str) -> str:
     """The colour of a health, as ANSI has it; none where the user wants none."""
     return "" if settings.no_color else _COLOURS[health]
 
@@ -223,14 +212,6 @@ def _fill(part: str, values: dict[str, str], *, optional: bool) -> str | None:
     return part
 
 
-def read_stdin() -> bytes:
-    """What stands on stdin; nothing from a terminal or where there is none."""
-    try:
-        return b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read(MOST_STDIN)
-    except (OSError, ValueError):
-        return b""
-
-
 def put(text: str) -> None:
     """Print a line, in plain characters where the terminal's encoding has no others."""
     shown: str = plain.line(text)
@@ -238,22 +219,5 @@ def put(text: str) -> None:
         shown.encode(sys.stdout.encoding or "ascii")
     except UnicodeError:
         shown = shown.translate(_PLAIN).encode("ascii", "replace").decode()
+    target.speak()
     sys.stdout.write(shown + "\n")
-
-
-def _without_home(*, no_color: bool) -> Settings:
-    """Settings that know of no store: what the payload and the transcript say still counts."""
-    nowhere = os.path.join(os.devnull, "crusts")
-    return Settings(
-        home=nowhere,
-        db=os.path.join(nowhere, "index.db"),
-        roots=(),
-        roots_from="",
-        project=None,
-        timezone=None,
-        json=False,
-        verbose=False,
-        refresh=False,
-        no_color=no_color or bool(os.environ.get("NO_COLOR")),
-        config={},
-    )

@@ -1,15 +1,18 @@
 """config.json in CRUSTS_HOME: read with care, written without losing anybody's keys."""
 
+import errno
 import os
 
 from crusts_index.errors import CrustsError
 from crusts_index.folders import make_private
 from crusts_index.jsontext import TOO_DEEP, loads_shallow
 from crusts_index.plain import note
+from crusts_index.regular import open_regular
 
 Config = dict[str, object]
 
 KEEP_TEXT = "keepText"
+_MOST_BYTES = 8 << 20
 _YES = ("true", "yes", "on", "1")
 
 
@@ -26,8 +29,7 @@ def read_config(home: str) -> Config:
     """What config.json says; nothing if it is absent. What cannot be used is told on stderr."""
     path = config_path(home)
     try:
-        with open(path, "rb") as file:
-            content = file.read()
+        content = _read(path)
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
@@ -61,10 +63,7 @@ def write_config(home: str, changes: Config) -> None:
     path = os.path.realpath(config_path(home))  # a linked file stays a link
     try:
         make_private(os.path.dirname(path))
-        content = b""
-        if os.path.exists(path):
-            with open(path, "rb") as file:
-                content = file.read()
+        content = _read(path) if os.path.exists(path) else b""
         try:
             current = _decode(content) if content.strip() else {}
         except ValueError:
@@ -76,6 +75,13 @@ def write_config(home: str, changes: Config) -> None:
         _replace(path, text.encode("utf-8", "surrogatepass"))
     except OSError as error:
         raise CrustsError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def _read(path: str) -> bytes:
+    with open_regular(path) as file:
+        if os.fstat(file.fileno()).st_size > _MOST_BYTES:
+            raise OSError(errno.EFBIG, "larger than 8 MB", path)
+        return file.read(_MOST_BYTES)
 
 
 def _decode(content: bytes) -> Config:

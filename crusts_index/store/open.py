@@ -5,6 +5,7 @@ import sqlite3
 from contextlib import contextmanager, suppress
 
 from crusts_index.errors import CrustsError
+from crusts_index.regular import is_regular
 from crusts_index.resources import resource_path
 from crusts_index.store.locks import Lock, store_lock, take
 
@@ -236,6 +237,16 @@ def _explanation(error: sqlite3.Error, path: str) -> str | None:
     return None
 
 
+def demand_regular(path: str) -> None:
+    """Raise CrustsError where a pipe, a socket or a device stands in a store's place, or beside it.
+
+    SQLite would open it, and wait for its other end for ever. A folder it refuses by itself.
+    """
+    for name in (path, *(path + side for side in (*SIDE_FILES, "-journal"))):
+        if is_regular(name) is False and not os.path.isdir(name):
+            raise CrustsError(f"{name} is a pipe, a socket or a device, not a file: move it away, or name another --db")
+
+
 def uri(path: str, options: str) -> str:
     """SQLite's URI for a file, by hand: urllib is slow to import."""
     quoted = os.path.abspath(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
@@ -245,6 +256,7 @@ def uri(path: str, options: str) -> str:
 def _connect(
     path: str, options: str, timeout: float, factory: type[sqlite3.Connection] = sqlite3.Connection
 ) -> sqlite3.Connection:
+    demand_regular(path)
     connection = sqlite3.connect(uri(path, options), timeout=timeout, isolation_level=None, uri=True, factory=factory)
     try:
         for pragma in _MEMORY:
@@ -257,7 +269,7 @@ def _connect(
 
 
 def read_only(path: str, timeout: float) -> sqlite3.Connection:
-    """A connection that cannot write, whatever the file holds. Raises sqlite3.Error."""
+    """A connection that cannot write, whatever the file holds. Raises sqlite3.Error, CrustsError for no file."""
     try:
         return _connect(path, "mode=ro", timeout)
     except sqlite3.OperationalError as error:

@@ -12,8 +12,18 @@ import zlib
 from contextlib import closing, suppress
 
 from crusts_index.errors import CrustsError
+from crusts_index.regular import is_regular
 from crusts_index.store.locks import held, search_lock
-from crusts_index.store.open import SIDE_FILES, explain, explained, keep_private, open_store, read_only, uri
+from crusts_index.store.open import (
+    SIDE_FILES,
+    demand_regular,
+    explain,
+    explained,
+    keep_private,
+    open_store,
+    read_only,
+    uri,
+)
 from crusts_index.store.settings import search_path
 
 TYPE_CHECKING = False
@@ -173,7 +183,7 @@ def behind(store: sqlite3.Connection, path: str) -> tuple[int, int]:
 
 def is_ours(path: str) -> bool:
     """Whether there is a file that we made, or that may be ours but is damaged."""
-    if not os.path.exists(path):
+    if not is_regular(path):
         return False
     try:
         with closing(read_only(path, TIMEOUT)) as search:
@@ -183,6 +193,7 @@ def is_ours(path: str) -> bool:
 
 
 def _open_to_write(path: str, timeout: float) -> sqlite3.Connection:
+    demand_regular(path)
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     keep_private(path)

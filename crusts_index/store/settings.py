@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_VALUED = {"--path": "path", "--db": "db", "--project": "project", "--timezone": "timezone"}
+VALUED = {"--path": "path", "--db": "db", "--project": "project", "--timezone": "timezone"}
 _told_zones: set[tuple[str, str]] = set()
 """Home and zone that config.json names and nobody knows: said once, however often a run asks for its settings."""
 
@@ -96,11 +96,11 @@ def split_flags(argv: list[str]) -> tuple[Flags, list[str]]:
             rest += [word, *words]
         elif word in _SWITCHES:
             flags.give(_SWITCHES[word])
-        elif name in _VALUED:
+        elif name in VALUED:
             given = value if equals else next(words, None)
             if given is None:
                 raise WrongUsage(f"{name} needs a value")
-            flags.give(_VALUED[name], given)
+            flags.give(VALUED[name], given)
         else:
             rest.append(word)
     return flags, rest
@@ -142,9 +142,8 @@ def resolve_settings(flags: Flags, environ: "Mapping[str, str]") -> Settings:
 def _roots(flags: Flags, environ: "Mapping[str, str]", config: Config) -> tuple[tuple[str, ...], str]:
     """The roots that the user named, and where. Spec: D3."""
     configured = config.get("path")
-    if isinstance(configured, str):
-        configured = [configured]
-    named = [path.strip() for path in configured if isinstance(path, str)] if isinstance(configured, list) else []
+    told = configured if isinstance(configured, list) else [configured]
+    named = [path.strip() for path in told if isinstance(path, str) and _is_path(path)]
     given = [path for path in flags.path if path.strip()]
     for source, paths in (
         ("--path", [absolute(path, environ) for path in given]),
@@ -182,7 +181,15 @@ def _timezone(flags: Flags, environ: "Mapping[str, str]", config: Config, home: 
 
 def _text(config: Config, key: str) -> str | None:
     value = config.get(key)
-    return value if isinstance(value, str) and value else None
+    return value if isinstance(value, str) and value and _is_path(value) else None
+
+
+def _is_path(text: str) -> bool:
+    """Whether a file can have that name: one with a NUL, or with half of a surrogate pair, cannot be asked for."""
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
 
 
 def _in_home(path: str) -> str:

@@ -11,7 +11,16 @@ from contextlib import closing, contextmanager, suppress
 from crusts_index.errors import CrustsError
 from crusts_index.folders import make_private
 from crusts_index.resources import resource_path
-from crusts_index.store.open import HEAD, explain, keep_private, read_only, roll_back_killed, share, stored_revision
+from crusts_index.store.open import (
+    HEAD,
+    demand_regular,
+    explain,
+    keep_private,
+    read_only,
+    roll_back_killed,
+    share,
+    stored_revision,
+)
 from crusts_index.store.private import is_ours, open_to_others
 from crusts_index.store.query import view_scripts
 
@@ -37,7 +46,7 @@ def revision(path: "StorePath") -> str | None:
 
     Raises CrustsError for a file that is no store, or newer than the program, or cannot be read.
     """
-    return _state(os.path.abspath(path))[0]
+    return _state(os.path.abspath(path), TIMEOUT)[0]
 
 
 def ensure(path: "StorePath", *, timeout: float = TIMEOUT) -> bool:
@@ -49,7 +58,7 @@ def ensure(path: "StorePath", *, timeout: float = TIMEOUT) -> bool:
     Raises CrustsError for a store newer than the program, and for one that cannot be made or written.
     """
     path = os.path.abspath(path)
-    if _state(path) == (HEAD, _fingerprint()):
+    if _state(path, timeout) == (HEAD, _fingerprint()):
         return False
     try:
         _make_file(path)
@@ -65,9 +74,10 @@ def ensure(path: "StorePath", *, timeout: float = TIMEOUT) -> bool:
 
 
 @contextmanager
-def upgrading(path: str) -> "Iterator[Connection]":
+def upgrading(path: str, timeout: float = TIMEOUT) -> "Iterator[Connection]":
     """An SQLAlchemy connection on which a whole upgrade is one transaction, write lock first.
 
+    `timeout` is how many seconds to wait for that lock.
     Foreign keys are off on it: a table made anew would take its children's rows along.
     """
     from sqlalchemy import create_engine, event
@@ -75,7 +85,7 @@ def upgrading(path: str) -> "Iterator[Connection]":
     from sqlalchemy.pool import StaticPool
 
     def connect() -> sqlite3.Connection:
-        connection = sqlite3.connect(path, timeout=TIMEOUT, isolation_level=None)
+        connection = sqlite3.connect(path, timeout=timeout, isolation_level=None)
         connection.execute("pragma foreign_keys = off")
         return connection
 
@@ -93,15 +103,16 @@ def upgrading(path: str) -> "Iterator[Connection]":
         engine.dispose()
 
 
-def _state(path: str) -> tuple[str | None, str | None]:
+def _state(path: str, timeout: float) -> tuple[str | None, str | None]:
     """Revision and views' fingerprint of a store that may not be there."""
+    demand_regular(path)
     try:
         size = os.path.getsize(path)
         if not size:
             return None, None
         if size < _SMALLEST:
             raise CrustsError(f"{path} is not an SQLite file: name another with --db, or move it away")
-        with closing(_read_sound(path)) as store:
+        with closing(_read_sound(path, timeout)) as store:
             return _read_state(store, path)
     except FileNotFoundError:
         return None, None
@@ -109,13 +120,13 @@ def _state(path: str) -> tuple[str | None, str | None]:
         raise explain(error, path) from error
 
 
-def _read_sound(path: str) -> sqlite3.Connection:
+def _read_sound(path: str, timeout: float) -> sqlite3.Connection:
     try:
-        return read_only(path, TIMEOUT)
+        return read_only(path, timeout)
     except sqlite3.OperationalError:
-        if not roll_back_killed(path, TIMEOUT):
+        if not roll_back_killed(path, timeout):
             raise
-        return read_only(path, TIMEOUT)
+        return read_only(path, timeout)
 
 
 def _read_state(store: sqlite3.Connection, path: str) -> tuple[str | None, str | None]:
@@ -159,8 +170,8 @@ def _bring_up(path: str, timeout: float) -> bool:
             _keep_log(store)
             return True
         store.execute("rollback")
-    done = _migrate(path)
-    with closing(sqlite3.connect(path, timeout=TIMEOUT)) as store:
+    done = _migrate(path, timeout)
+    with closing(sqlite3.connect(path, timeout=timeout)) as store:
         _keep_log(store)
     return done
 
@@ -191,13 +202,13 @@ def _lay_newest(store: sqlite3.Connection) -> bool:
     return True
 
 
-def _migrate(path: str) -> bool:
+def _migrate(path: str, timeout: float) -> bool:
     from alembic import command
     from alembic.config import Config
 
     config = Config()
     config.set_main_option("script_location", resource_path("migrations").replace("%", "%%"))
-    with upgrading(path) as connection:
+    with upgrading(path, timeout) as connection:
         store = connection.connection.driver_connection
         assert isinstance(store, sqlite3.Connection)
         found, _ = _read_state(store, path)

@@ -2,6 +2,8 @@
 
 import os
 
+from crusts_index.regular import open_regular
+
 _FOLDERS = ("/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo", "/etc/zoneinfo")
 _WITHOUT_FILE = ("UTC", "GMT", "Etc/UTC")
 
@@ -35,7 +37,7 @@ def can_be_tz(value: str) -> bool:
 
 def _is_zone_file(path: str) -> bool:
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             return file.read(4) == b"TZif"
     except (OSError, ValueError):
         return False
