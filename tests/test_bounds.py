@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import pkgutil
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,14 +22,19 @@ from crusts_index import plain
 from crusts_index.claude.context_report import looks_like_context, parse_context, parse_tokens
 from crusts_index.claude.measure import frontmatter
 from crusts_index.index.find import find_one
+from crusts_index.index.ingest import LEAST_BYTES
 from crusts_index.index.plan import Job
 from crusts_index.index.read import read
+from crusts_index.index.run import index_files
+from crusts_index.index.summary import Options
 from crusts_index.insight import catalogue, key_terms, mentions, noise, survivors
 from crusts_index.render import csvout, report_pages, text
 from crusts_index.store import matches, prices, search
-from tests.builders import OMIT, SESSION, ClaudeFolder, Transcript
+from crusts_index.store.open import open_store
+from crusts_index.transcript.shorten import Shortener
+from tests.builders import OMIT, SESSION, ClaudeFolder, Json, Transcript
 from tests.hostile import MOST, PIECES, grown, growth, transcript
-from tests.picture import scratch
+from tests.picture import ask, assert_same, index, new_store, one, picture, scratch
 from tests.profiles import examples
 
 pieces = st.lists(st.sampled_from(PIECES), min_size=1, max_size=3).map("".join)
@@ -226,3 +235,77 @@ def test_expressions_are_kept_under_a_name() -> None:
     folder = Path(crusts_index.__file__).parent
     texts = {path.name: path.read_text(encoding="utf-8") for path in folder.rglob("*.py")}
     assert [] == [name for name, text in texts.items() if "\nimport re\n" in text and at_once.search(text)]
+
+
+# ---------------------------------------------------------------- long lines and little time
+
+parts = st.text(st.sampled_from('a"\\\n\u0001é\U0001f600\ud83d'), max_size=60)
+
+
+@examples(200)
+@given(st.dictionaries(parts, st.lists(parts, max_size=3), max_size=4), st.booleans(), st.integers(1, 99))
+def test_a_shortened_line_is_the_same_with_its_texts_cut(value: Json, ascii: bool, step: int) -> None:
+    """Whatever the pieces that it comes in: the same keys and values, each text a beginning of what it was."""
+    line = json.dumps(value, ensure_ascii=ascii).encode("utf-8", "surrogatepass")
+    shortener = Shortener(1 << 20, 40)
+    for at in range(0, len(line), step):
+        shortener.add(line[at : at + step])
+    shortened = shortener.line
+    assert shortened is not None
+    found = json.loads(shortened.decode("utf-8", "surrogatepass"), object_pairs_hook=list)
+    for (key, texts), (kept_key, kept_texts) in zip(value.items(), found, strict=True):
+        for text_, kept in zip((key, *texts), (kept_key, *kept_texts), strict=True):
+            assert units(text_).startswith(units(kept))
+            assert text_ == kept or len(json.dumps(text_, ensure_ascii=ascii).encode("utf-8", "surrogatepass")) > 40
+
+
+def units(text: str) -> bytes:
+    """Its UTF-16, in which half an emoji is a part of a whole one."""
+    return text.encode("utf-16-le", "surrogatepass")
+
+
+@pytest.mark.long
+def test_a_very_long_line_takes_little_memory(folder: ClaudeFolder) -> None:
+    """A line of 200 MB is read in a part of that: its record is kept, its texts are cut, the others are whole."""
+    t = folder.main()
+    t.prompt("before")
+    t.write()
+    assert t.path is not None
+    with t.path.open("ab") as file:
+        file.write(b'{"type":"user","uuid":"x","message":{"role":"user","content":"long ')
+        for _ in range(200):
+            file.write(b"word " * (1 << 18))
+        file.write(b'"}}\n{"type":"user","message":{"content":[' + b'"",' * (30 << 20) + b'""]}}\n')
+        t.prompt("behind")
+        file.write(t.pieces.pop())
+    process = subprocess.Popen([sys.executable, "-m", "crusts_index", "index"], env=folder.env())
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = status
+    assert (0, True) == (status, usage.ru_maxrss < 300 << 10)
+    db = folder.home / ".claude-crusts" / "index.db"
+    said = [text_[:6] for (text_,) in ask(db, "select text from texts order by block_id")]
+    assert ["before", "long w", "behind"] == said
+    reasons = [row[0] for row in ask(db, "select reason from problems where reason like 'too long%' order by offset")]
+    assert ["too long: its texts were cut", "too long"] == reasons
+
+
+def test_a_run_without_time_reads_a_little_and_the_next_goes_on(folder: ClaudeFolder) -> None:
+    """It stops within a transcript, behind the first line past its least; what it read is kept."""
+    t = folder.main()
+    for turn in range(1_200):
+        t.prompt(f"{turn} " + "x" * 2_000)
+        t.response("y" * 100, context=turn)
+    t.write()
+    assert t.path is not None
+    size = t.path.stat().st_size
+    db = new_store(folder.home)
+    offsets = [0]
+    while offsets[-1] < size:
+        with closing(open_store(db, write=True)) as store:
+            index_files(store, str(db), [str(t.path)], Options(jobs=0, seconds=0.0))
+        offsets.append(one(db, "select offset from transcripts"))
+        assert 0 < min(offsets[-1], size) - offsets[-2] < LEAST_BYTES + 5_000
+    assert len(offsets) > 2
+    clean = new_store(folder.home, "clean.db")
+    index(clean, folder.config)
+    assert_same(picture(clean), picture(db))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from crusts_index.index.metas import read_meta, set_meta
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 WORTH_BYTES = 16 << 20
 """Pending bytes from which a worker process gains more than it costs."""
 
-LEAST_BYTES = 2 << 20
+LEAST_BYTES = 1 << 20
 """What a run that is short of time reads all the same."""
 
 WORTH_TWO_BYTES = 100 << 20
@@ -36,11 +36,15 @@ def ingest(store: sqlite3.Connection, path: str, plan: Plan, options: Options, s
     tasks = name_new(store, jobs, keep_text=options.keep_text)
     ids = {job.seen.path: transcript for job, transcript in tasks}
     writer = Writer(store, keep_text=options.keep_text)
-    outcomes = _outcomes(tasks, path, options, plan.pending_bytes)
     void: set[str] = set()
     read = 0
     left = len(tasks)
     started = time.monotonic()
+
+    def is_up(more: int) -> bool:
+        return _is_time_up(options, started, read + more)
+
+    outcomes = _outcomes(tasks, path, options, plan.pending_bytes, is_up)
     try:
         for job, outcome in outcomes:
             if isinstance(outcome, Stretch):
@@ -59,7 +63,7 @@ def ingest(store: sqlite3.Connection, path: str, plan: Plan, options: Options, s
             else:
                 summary.unreadable.append((job.seen.path, outcome))
                 void.add(job.seen.path)
-            if left and _is_time_up(options, started, read):
+            if left and is_up(0):
                 summary.is_complete = False
                 break
         writer.commit()
@@ -83,13 +87,15 @@ def _is_time_up(options: Options, started: float, read: int) -> bool:
     return options.seconds is not None and read >= LEAST_BYTES and time.monotonic() - started > options.seconds
 
 
-def _outcomes(tasks: list[Task], path: str, options: Options, pending: int) -> Iterator[Outcome]:
+def _outcomes(
+    tasks: list[Task], path: str, options: Options, pending: int, is_up: Callable[[int], bool]
+) -> Iterator[Outcome]:
     workers = _workers(options.jobs, pending)
     if workers and options.seconds is None:
         from crusts_index.index.pool import read_in_workers
 
         return read_in_workers(tasks, path, options.keep_text, workers)
-    return read_here(tasks, path, options.keep_text)
+    return read_here(tasks, path, options.keep_text, is_up if options.seconds is not None else None)
 
 
 def _workers(jobs: int | None, pending: int) -> int:

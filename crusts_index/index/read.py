@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
@@ -19,10 +20,14 @@ from crusts_index.transcript.decode import decode_patiently, decode_quickly, is_
 from crusts_index.transcript.digest import hash128
 from crusts_index.transcript.fold import Fold
 from crusts_index.transcript.rows import Row, thread_id
+from crusts_index.transcript.shorten import Shortener
 from crusts_index.transcript.state import State
 
 BUFFER_BYTES = 1 << 20
 """Read-ahead. Iterating a file with a buffer of this size costs a quarter of read-and-split."""
+
+LONGEST_LINE = 64 << 20
+"""Bytes of a line that are read as they stand; of a longer one texts are cut, so that memory stays bounded."""
 
 STRETCH_BYTES = 4 << 20
 """Bytes of a transcript after which its rows are handed on: this bounds memory and the length of a transaction."""
@@ -66,11 +71,15 @@ Outcome = tuple[Job, Stretch | str | None]
 """A job with its next stretch; with None behind its last one; or with the reason why it could not be read."""
 
 
-def read_here(tasks: Iterable[Task], store: str, keep_text: bool) -> Iterator[Outcome]:
-    """Read the transcripts in this process, one after the other."""
+IsUp = Callable[[int], bool]
+"""Whether the time of a run is up, told how many bytes were read that are not yet handed on."""
+
+
+def read_here(tasks: Iterable[Task], store: str, keep_text: bool, is_up: IsUp | None = None) -> Iterator[Outcome]:
+    """Read the transcripts in this process, one after the other; `is_up` ends a stretch early."""
     for job, transcript_id in tasks:
         try:
-            for stretch in read(job, transcript_id, store, keep_text):
+            for stretch in read(job, transcript_id, store, keep_text, is_up):
                 yield job, stretch
         except OSError as error:
             yield job, reason(error)
@@ -82,7 +91,9 @@ def reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
-def read(job: Job, transcript_id: int, store: str, keep_text: bool = True) -> Iterator[Stretch]:
+def read(
+    job: Job, transcript_id: int, store: str, keep_text: bool = True, is_up: IsUp | None = None
+) -> Iterator[Stretch]:
     """Read what is new in a transcript. Raises OSError where it cannot be read."""
     with open_regular(job.seen.path, buffering=max(EDGE_BYTES, min(BUFFER_BYTES, job.seen.size))) as file:
         about = os.fstat(file.fileno())
@@ -99,7 +110,7 @@ def read(job: Job, transcript_id: int, store: str, keep_text: bool = True) -> It
             basis = (known.offset, known.size, known.mtime_ns) if known is not None else (0, -1, 0)
             reader = _Reader(fold, file, start, about.st_size)
             is_first = True
-            for end, is_last in reader.stretches():
+            for end, is_last in reader.stretches(is_up):
                 batch = fold.take()
                 batch.rows["context_reports"] = _context_rows(batch.contexts)
                 said = msgspec.structs.asdict(fold.state.about) | {"record_session": fold.state.record_session}
@@ -145,12 +156,19 @@ class _Reader:
     def __init__(self, fold: Fold, file: BinaryIO, start: int, size: int) -> None:
         self._fold, self._file, self._start, self._size = fold, file, start, size
 
-    def stretches(self) -> Iterator[tuple[int, bool]]:
+    def stretches(self, is_up: IsUp | None) -> Iterator[tuple[int, bool]]:
         """Yield `(offset consumed up to, whether that was all)`."""
         add, size, offset = self._fold.add, self._size, self._start
         mark = offset + STRETCH_BYTES
         self._file.seek(offset)
-        for line in self._file:
+        for line in iter(partial(self._file.readline, LONGEST_LINE), b""):
+            if len(line) == LONGEST_LINE and line[-1] != 10:
+                end = self._add_long(offset, line)
+                if end == offset:
+                    break
+                yield end, False
+                offset, mark = end, end + STRETCH_BYTES
+                continue
             end = offset + len(line)
             if end >= size:
                 line = line[: size - offset]
@@ -168,17 +186,39 @@ class _Reader:
                 else:
                     add(offset + len(line) - len(line.lstrip()), len(line.strip()), record, sound)
             offset = end
-            if offset >= mark:
+            if offset >= mark or (is_up is not None and is_up(offset - mark + STRETCH_BYTES)):
                 yield offset, False
                 mark = offset + STRETCH_BYTES
         yield offset, True
+
+    def _add_long(self, offset: int, piece: bytes) -> int:
+        """Take a line of which only the beginning was read, its texts cut; gives back where the next one begins."""
+        shortener, end = Shortener(LONGEST_LINE), offset
+        while piece:
+            end += len(piece)
+            shortener.add(piece)
+            if piece.endswith(b"\n"):
+                break
+            piece = self._file.readline(min(BUFFER_BYTES, max(0, self._size - end)))
+        line = shortener.line
+        is_ended = piece.endswith(b"\n")
+        if not is_ended and (line is None or not is_object(line)):
+            return offset
+        length = end - offset - is_ended
+        found, problems = decode_patiently(line) if line is not None else ([], [])
+        if len(found) == 1 and not problems:
+            self._fold.add(offset, length, found[0].record, found[0].value)
+            self._fold.problem(offset, length, "too long: its texts were cut")
+        else:
+            self._fold.problem(offset, length, "too long")
+        return end
 
     def _add_patiently(self, offset: int, line: bytes) -> None:
         if line.isspace():
             return
         decoded = decode_patiently(line)
         for found in decoded.found:
-            self._fold.add(offset + found.start, found.length, found.record, found.line)
+            self._fold.add(offset + found.start, found.length, found.record, found.value)
         for problem in decoded.problems:
             self._fold.problem(offset + problem.start, problem.length, problem.reason)
 

@@ -71,8 +71,10 @@ def clip(text: str) -> str:
     """The text, cut to 64 KiB of UTF-8 at a character's edge."""
     if len(text) * 4 <= LONGEST_TEXT:
         return text
-    encoded = text.encode("utf-8", "replace")
-    return text if len(encoded) <= LONGEST_TEXT else encoded[:LONGEST_TEXT].decode("utf-8", "ignore")
+    encoded = text[:LONGEST_TEXT].encode("utf-8", "replace")
+    if len(encoded) <= LONGEST_TEXT and len(text) <= LONGEST_TEXT:
+        return text
+    return encoded[:LONGEST_TEXT].decode("utf-8", "ignore")
 
 
 def preview(text: str) -> str:

@@ -44,8 +44,8 @@ class Found(NamedTuple):
     record: Record
     start: int
     length: int
-    line: bytes
-    """Its bytes as they are read: without NULs, and without what is nested too deeply."""
+    value: dict[str, Any]
+    """All of it, without NULs and without what is nested too deeply."""
 
 
 class Problem(NamedTuple):
@@ -188,7 +188,7 @@ def _take(value: _Object, offsets: _Offsets, found: list[Found], problems: list[
     if deep:
         problems.append(Problem(deep[0], deep[1] - deep[0], "nested too deeply"))
     cleaned = clean(value.value)
-    found.append(Found(fit(cleaned), start, length, msgspec.json.encode(cleaned)))
+    found.append(Found(fit(cleaned), start, length, cleaned))
 
 
 class _Offsets:

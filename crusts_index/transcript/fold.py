@@ -13,7 +13,7 @@ from crusts_index.transcript.rows import RECORD_BITS, THREAD_BITS, Batch, Row
 from crusts_index.transcript.shapes import Record
 from crusts_index.transcript.speech import Speech
 from crusts_index.transcript.state import State
-from crusts_index.transcript.step import Step
+from crusts_index.transcript.step import Line, Step
 from crusts_index.transcript.times import milliseconds
 from crusts_index.transcript.tokens import spread, spread_one
 from crusts_index.transcript.tools import ToolUses
@@ -64,8 +64,8 @@ class Fold:
         self._session: str | None = None
         self._session_records = 0
 
-    def add(self, offset: int, length: int, record: Record, line: bytes) -> None:
-        """Take the next record; `line` holds its bytes."""
+    def add(self, offset: int, length: int, record: Record, line: Line) -> None:
+        """Take the next record; `line` holds all of it."""
         kind, places = record.type, self._places
         if record.session_id is None:
             record.session_id = record.other_session_id

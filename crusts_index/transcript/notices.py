@@ -165,7 +165,7 @@ class Notices:
     def take_meta(self, step: Step) -> None:
         """A bookkeeping record of which the last one wins."""
         kind = step.record.type or ""
-        body = camel(parse(step.line))
+        body = camel(parse(step.line) if isinstance(step.line, bytes) else step.line)
         name = LAST_WINS[kind]
         value: Any = body.get(name) if name else {k: v for k, v in body.items() if k not in ("type", "sessionId")}
         if value is None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from crusts_index.transcript.past import Uuid
 from crusts_index.transcript.shapes import Record
+
+Line = bytes | dict[str, Any]
+"""All of a record: its bytes, or where these had to be mended, what is left of it."""
 
 
 class Step(msgspec.Struct, gc=False):
@@ -15,7 +20,7 @@ class Step(msgspec.Struct, gc=False):
     offset: int
     length: int
     record: Record
-    line: bytes
+    line: Line
     time_ms: int | None
     key: Uuid | None
     parent: Uuid | None
