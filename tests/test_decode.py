@@ -11,6 +11,7 @@ import pytest
 
 from crusts_index.transcript.scan import DEEPEST
 from tests.builders import OMIT, ClaudeFolder, Json, Transcript, dumps
+from tests.hostile import transcript
 from tests.picture import ask, index, one, read, scratch
 
 RECORDS = "select id & (1 << 40) - 1, length, type, message from records order by id"
@@ -342,3 +343,20 @@ def test_a_broken_sidecar_says_nothing(folder: ClaudeFolder) -> None:
     db = read(folder)
     assert 6 == one(db, "select count(*) from transcripts where session_id is not null")
     assert [(None,)] * 5 == ask(db, "select agent_type from transcripts where stem < 'agent-a5'")
+
+
+@pytest.mark.parametrize("nul", [b"\\u0000", b"\x00", b"\\\\\\u0000"])
+def test_no_column_holds_a_nul(folder: ClaudeFolder, nul: bytes) -> None:
+    """Wherever a NUL stands, escaped or raw, in sound lines, odd lines and sidecars: it is gone from every column."""
+    t = transcript("aNULb")
+    t.path = folder.main().path
+    t.pieces = [piece.replace(b"NUL", nul) for piece in t.pieces]
+    agent = folder.subagent(agent="a1", meta={"agentType": "a\0b", "description": "a\0b", "toolUseId": "a\0b"})
+    agent.prompt("x")
+    agent.write()
+    db = read(folder, t)
+    for (table,) in ask(db, "select name from sqlite_master where type = 'table' and name not like 'sqlite%'"):
+        for (column,) in ask(db, "select name from pragma_table_info(?)", table):
+            where = f"typeof({column}) = 'text' and instr({column}, char(0))"
+            assert [] == ask(db, f"select {column} from {table} where {where}"), (table, column)
+    assert "ab" in texts(db) or "a\\b" in texts(db)

@@ -55,3 +55,24 @@ def test_a_loop_of_links_ends_and_each_file_is_read_once(folder: ClaudeFolder) -
     (transcript.parent / "9e551001-0000-4000-8000-000000000009.jsonl").symlink_to(transcript)
     walk = Walk(str(transcript.parent.parent))
     assert [str(transcript)] == [one.path for one in walk.transcripts()]
+
+
+def test_folders_deep_in_one_another(folder: ClaudeFolder) -> None:
+    """Deeper than functions may call themselves: each agent below them is found."""
+    (transcript,) = folder.home.rglob(f"{SESSION}.jsonl")
+    place = transcript.with_suffix("") / "subagents"
+    for _ in range(1_200):
+        place /= "a"
+        place.mkdir(parents=True, exist_ok=True)
+    shutil.copy(transcript, place / "agent-a1.jsonl")
+    walk = Walk(str(transcript.parent.parent))
+    assert [str(transcript), str(place / "agent-a1.jsonl")] == sorted(one.path for one in walk.transcripts())
+
+
+def test_a_pipe_in_the_place_of_a_sidecar(folder: ClaudeFolder) -> None:
+    """It says nothing, and holds nobody up."""
+    agent = folder.subagent(agent="a1")
+    agent.prompt("look")
+    os.mkfifo(agent.write().with_suffix(".meta.json"))
+    found = folder.crusts("index", "--json")
+    assert (0, 2) == (found.code, found.json()["files"])

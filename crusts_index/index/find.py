@@ -116,19 +116,21 @@ class Walk:
 
     def agents(self, path: str, folder: str, session: str) -> None:
         """The subagents' transcripts below a session's `subagents` folder."""
-        metas: dict[str, os.DirEntry[str]] = {}
-        files: list[os.DirEntry[str]] = []
-        for entry in self.entries(path, may_miss=True):
-            name = entry.name
-            if name.endswith(_ENDING):
-                if name.startswith("agent-"):
-                    files.append(entry)
-            elif name.endswith(".meta.json"):
-                metas[name[: -len(".meta.json")]] = entry
-            elif not _is_set_aside(name) and self._is_folder(entry):
-                self.agents(self._real(entry), folder, session)
-        for entry in files:
-            self._take(entry, folder, session, metas.get(entry.name[: -len(_ENDING)]))
+        waiting = [path]
+        while waiting:  # folders may lie deeper in one another than functions may
+            metas: dict[str, os.DirEntry[str]] = {}
+            files: list[os.DirEntry[str]] = []
+            for entry in self.entries(waiting.pop(), may_miss=True):
+                name = entry.name
+                if name.endswith(_ENDING):
+                    if name.startswith("agent-"):
+                        files.append(entry)
+                elif name.endswith(".meta.json"):
+                    metas[name[: -len(".meta.json")]] = entry
+                elif not _is_set_aside(name) and self._is_folder(entry):
+                    waiting.append(self._real(entry))
+            for entry in files:
+                self._take(entry, folder, session, metas.get(entry.name[: -len(_ENDING)]))
 
     def _take(
         self, entry: os.DirEntry[str], folder: str, session: str | None, meta: os.DirEntry[str] | None = None

@@ -197,13 +197,15 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
 
 def _agents(folder: str) -> Iterator[Agent]:
     """The subagents' transcripts below a folder (D3); links to folders are left to the index."""
-    for entry in _entries(folder):
-        if entry.name.startswith("agent-") and entry.name.endswith(".jsonl"):
-            sign = _sign(entry.path)
-            if sign is not None:
-                yield Agent(_stem(entry.name).removeprefix("agent-"), sign.size, sign.mtime_ns)
-        elif "." not in entry.name and entry.is_dir(follow_symlinks=False):
-            yield from _agents(entry.path)
+    waiting = [folder]
+    while waiting:
+        for entry in _entries(waiting.pop()):
+            if entry.name.startswith("agent-") and entry.name.endswith(".jsonl"):
+                sign = _sign(entry.path)
+                if sign is not None:
+                    yield Agent(_stem(entry.name).removeprefix("agent-"), sign.size, sign.mtime_ns)
+            elif "." not in entry.name and entry.is_dir(follow_symlinks=False):
+                waiting.append(entry.path)
 
 
 def _stem(path: str) -> str:
