@@ -28,7 +28,8 @@ def html(kind: str, context: Mapping[str, Any]) -> str:
 
     Its Content-Security-Policy lets nothing load and nothing run but the style and the script that are in it.
     """
-    environment, markup = _environment(plain.lines)
+    environment, markup = _environment(plain.line)
+    environment.filters["lines"] = plain.lines
     environment.filters["script_json"] = lambda value: markup(encode_plain(value).translate(_IN_SCRIPT))
     style, script = _read("report.css"), _read("report.js")
     page: str = environment.get_template(f"{kind}.html.j2").render(
@@ -81,7 +82,7 @@ def _environment(make_safe: Callable[[str], str]) -> tuple[Any, Any]:
     from markupsafe import Markup
 
     def finalize(value: object) -> object:
-        return value if isinstance(value, Markup) else make_safe(str(value))
+        return value if isinstance(value, Markup) else make_safe(value if isinstance(value, str) else str(value))
 
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
