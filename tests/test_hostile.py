@@ -12,6 +12,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 import unicodedata
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -20,16 +21,15 @@ from typing import Any
 
 import pytest
 
-from crusts_index import plain
+from crusts_index import __main__, plain
 from crusts_index.claude.demo import write_demo
 from crusts_index.cli.app import build
 from crusts_index.cli.usage import By
 from crusts_index.cli.words import read_words
 from crusts_index.render import console
 from crusts_index.render.completion import Command
-from tests.builders import ClaudeFolder
+from tests.builders import ClaudeFolder, Outcome
 from tests.conftest import DEMO_NOW
-from tests.inside import inside
 from tests.terminal import running
 
 STEERS = (
@@ -158,6 +158,40 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> HostileFolder:
     return folder
 
 
+class Stream(io.TextIOWrapper):
+    """A stream in memory that may say that a person looks at it."""
+
+    def __init__(self, data: bytes = b"", *, is_terminal: bool = False) -> None:
+        super().__init__(io.BytesIO(data), encoding="utf-8", newline="\n", write_through=True)
+        self._is_terminal = is_terminal
+
+    def isatty(self) -> bool:
+        return self._is_terminal
+
+    def said(self) -> str:
+        """All that was written to it."""
+        assert isinstance(self.buffer, io.BytesIO)
+        return self.buffer.getvalue().decode("utf-8")
+
+
+def shown(
+    folder: ClaudeFolder, *args: str, is_terminal: bool = False, stdin: bytes = b"", cwd: Path | None = None, **env: str
+) -> Outcome:
+    """Run the command inside this process, for a pipe or for a terminal."""
+    out, err = Stream(is_terminal=is_terminal), Stream(is_terminal=is_terminal)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {**folder.env(), "TERM": "xterm", **env}.items():
+            patch.setenv(name, value)
+        if is_terminal:
+            patch.delenv("NO_COLOR")
+        patch.chdir(cwd or folder.home)
+        for stream, name in ((Stream(stdin), "stdin"), (out, "stdout"), (err, "stderr")):
+            patch.setattr(sys, name, stream)
+        code = __main__.main(list(args))
+    time.tzset()
+    return Outcome(code, out.said(), err.said())
+
+
 def commands(command: Command) -> Iterator[str]:
     """The names of all commands, those of groups behind the group's."""
     for one in command.commands:
@@ -247,7 +281,7 @@ def test_no_command_shows_what_steers(name: str, is_terminal: bool, hostile: Hos
         for more in ([], ["--json"]) if name not in WITHOUT_JSON and "csv" not in arguments else ([],):
             stdin = TYPED if name == "tui" else hostile.payload()
             words = [*words_of(name, arguments, hostile), *more]
-            done = inside(hostile, *words, is_terminal=is_terminal, stdin=stdin, cwd=hostile.working, COLUMNS="120")
+            done = shown(hostile, *words, is_terminal=is_terminal, stdin=stdin, cwd=hostile.working, COLUMNS="120")
             code, out, err = done.code, done.out, done.err
             told = (name, arguments, more)
             if "csv" in arguments:  # where a cell of several lines is quoted
