@@ -112,6 +112,7 @@ KINDS = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_reading_grows_with_the_records(folder: ClaudeFolder, kind: str) -> None:
     """Twice as many records that belong together take about twice the work."""

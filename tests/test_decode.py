@@ -204,6 +204,7 @@ PLACES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["list", "object"])
 @pytest.mark.parametrize("place", PLACES)
 def test_nesting_without_end(folder: ClaudeFolder, t: Transcript, place: str, kind: str) -> None:

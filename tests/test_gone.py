@@ -269,6 +269,7 @@ Move = tuple[str, int]
 MOVES = ("write", "delete", "hook", "other", "report", "aside", "back", "plain", "link", "sweep")
 
 
+@pytest.mark.long
 @examples(60)
 @given(st.lists(st.tuples(st.sampled_from(MOVES), st.integers(0, 3)), min_size=3, max_size=14))
 def test_a_plain_run_knows_what_is_there(moves: list[Move]) -> None:

@@ -273,6 +273,7 @@ def words_of(name: str, arguments: str, hostile: HostileFolder) -> list[str]:
     return [*name.split(), *(word.format(**values).replace("+", " ") for word in arguments.split())]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("is_terminal", [False, True], ids=["pipe", "terminal"])
 @pytest.mark.parametrize("name", LINES)
 def test_no_command_shows_what_steers(name: str, is_terminal: bool, hostile: HostileFolder) -> None:

@@ -23,6 +23,7 @@ def odd_folder(home: Path) -> ClaudeFolder:
     return folder
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("locale", LOCALES, ids=["C", "POSIX", "UTF-8"])
 def test_arguments_are_utf8_in_any_locale(locale: dict[str, str], tmp_path: Path) -> None:
     """Search, --project, --path, --db and SQL find what they name, in folders of any name, and print it as it is."""

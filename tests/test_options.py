@@ -221,6 +221,7 @@ def test_days_are_as_long_as_they_are_in_the_users_zone(with_summer_time: None) 
     assert at("2026-11-29T23:00:00") == parse_when("2026-11-30", NOW)
 
 
+@pytest.mark.long
 def test_bad_values_end_with_exit_code_2(tmp_path: Path) -> None:
     """One line on stderr that names the option, whichever part of the program found out."""
     environ = dict(os.environ, CRUSTS_HOME=str(tmp_path), PYTHONPATH=str(Path(__file__).parent.parent))

@@ -92,6 +92,7 @@ def test_each_command_has_its_run() -> None:
     assert set(COMMANDS) == {run.split()[0] for run in RUNS} - {"nonsense", "--help"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("words", RUNS)
 def test_a_run_inside_is_like_a_process_of_its_own(tmp_path: Path, words: str) -> None:
     """Exit code, output, complaints and the files left behind: from the same home, the same."""

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.process
 DEADLINE_SECONDS = 60
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("state", ["{}", "not json", "", "[1,2,3]", '["x"]'])
 def test_a_state_that_cannot_be_read_costs_one_reading(tmp_path: Path, state: str) -> None:
     """Its transcript is read anew from the beginning, and nothing is lost or doubled."""

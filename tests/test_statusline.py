@@ -175,6 +175,7 @@ def test_a_damaged_transcript_gives_a_line(tmp_path: Path) -> None:
     assert shown(folder, json.dumps({"transcript_path": str(tmp_path / "pipe.jsonl"), "session_id": "s"}))
 
 
+@pytest.mark.long
 @pytest.mark.process
 @pytest.mark.parametrize("trouble", ["locked", "absent", "older", "newer", "foreign", "empty", "damaged"])
 def test_a_store_in_trouble_is_done_without(tmp_path: Path, trouble: str) -> None:
@@ -274,6 +275,7 @@ def test_text_from_a_transcript_steers_no_terminal(tmp_path: Path) -> None:
     assert line.isprintable()
 
 
+@pytest.mark.long
 @pytest.mark.process
 def test_twenty_at_once(tmp_path: Path) -> None:
     """Twenty status lines while the store is written to: all say the same."""
