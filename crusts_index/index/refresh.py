@@ -13,7 +13,7 @@ from crusts_index.index.summary import Options, Summary
 from crusts_index.plain import note
 from crusts_index.store import config as store_config
 from crusts_index.store import private
-from crusts_index.store.open import checkpoint, open_store
+from crusts_index.store.open import TIMEOUT, checkpoint, open_store
 from crusts_index.store.promises import Promises
 from crusts_index.store.query import run
 from crusts_index.store.settings import Settings
@@ -135,7 +135,8 @@ def open_refreshed(settings: Settings) -> sqlite3.Connection:
         if not os.path.exists(settings.db):
             raise
         trouble = error
-    store = open_store(settings.db)  # one that cannot be read at all is told only once
+    # One that cannot be read at all is told only once, and was waited for already.
+    store = open_store(settings.db, timeout=REPORT_SECONDS if trouble is not None else TIMEOUT)
     if trouble is not None:
         note(f"could not bring the store up to date ({trouble}); answering from what is there")
     return store

@@ -35,7 +35,8 @@ INDEX_SECONDS = 2.5
 """The longest that an index at a hook runs, less the same."""
 STDIN_SECONDS = 0.6
 """The longest that a payload is waited for."""
-MOST_STDIN = 16 << 20
+MOST_STDIN = 4 << 20
+"""A payload is a few kilobytes; as many objects as fit into this take 200 MB."""
 _QUIET_SECONDS = 0.05
 """Without a word for so long, what has come is looked at: is it a whole payload already?"""
 _CHUNK = 1 << 16
