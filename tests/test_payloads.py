@@ -100,6 +100,27 @@ def test_no_usage_yet() -> None:
     assert window(current_usage=0).context_tokens is None
 
 
+@pytest.mark.parametrize(
+    "rest",
+    ['"prompt":"never end', '"a":' + "[" * 100_000, '"a":' + '{"a":' * 100_000, '"cwd":"/x","a":{"b":1,"c":'],
+    ids=len,
+)
+def test_the_beginning_of_what_cannot_be_read(rest: str) -> None:
+    """A payload that is cut off or nested too deeply still says which session it is about."""
+    said = read_hook(f'{{"session_id":"s-1","transcript_path":"/t/s-1.jsonl",{rest}'.encode())
+    assert said is not None
+    assert ("s-1", "/t/s-1.jsonl") == (said.session_id, said.transcript_path)
+
+
+def test_numbers_that_cannot_be_make_no_sum() -> None:
+    """One part of a usage that is no count makes the whole of it unknown; a size beyond belief is none."""
+    for part in (-5, "many", float("nan"), 1e300, True, [], 2 * 10**9):
+        said = window(context_window_size=200_000, current_usage={"input_tokens": 5, "cache_read_input_tokens": part})
+        assert (None, None) == (said.context_tokens, said.output_tokens)
+        assert window(context_window_size=part).window_size is None
+    assert 5 == window(current_usage={"input_tokens": 5, "cache_read_input_tokens": None}).context_tokens
+
+
 BROKEN = [
     b"",
     b" ",

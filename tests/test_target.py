@@ -94,7 +94,7 @@ def begins(args: tuple[str, ...], out: str, start: str) -> bool:
 @each_target
 @pytest.mark.parametrize("part", [0.0, 0.5, 1.0])
 def test_stdin_may_stay_open(folder: ClaudeFolder, t: Transcript, args: tuple[str, ...], part: float) -> None:
-    """Nothing, half a payload or a whole one, and no end of it: a whole one is answered, and a line is there always."""
+    """Nothing, half a payload or a whole one, and no end of it: which session it is about stands in the first half."""
     process = start(folder, *args)
     assert process.stdin is not None
     said = payload(t)
@@ -102,9 +102,9 @@ def test_stdin_may_stay_open(folder: ClaudeFolder, t: Transcript, args: tuple[st
     process.stdin.flush()
     done = ended(process)
     assert 0 == done.code
-    assert begins(args, done.out, "○ 10%" if part == 1 else "○ crusts")
+    assert begins(args, done.out, "○ 10%" if part else "○ crusts")
     if "index" in args:
-        assert ([SESSION] if part == 1 else []) == sessions(folder)
+        assert ([SESSION] if part else []) == sessions(folder)
 
 
 @each_target

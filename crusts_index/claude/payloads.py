@@ -7,6 +7,7 @@ if TYPE_CHECKING:  # `typing` stays off the quick paths
     from typing import Any
 
 MAX_BYTES = 16 * 1024 * 1024
+_BEGINNING = 4096
 _LARGEST_EXACT = 2**53
 _LARGEST_WINDOW = 10**9
 """Tokens: more is no window's size, and was not meant as one."""
@@ -127,13 +128,27 @@ def read_status(data: bytes) -> StatusPayload | None:
 
 
 def _read_object(data: bytes) -> "dict[str, Any] | None":
-    if not data or len(data) > MAX_BYTES:
-        return None
+    text = data[:MAX_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
     try:
-        value = loads(data.decode("utf-8", "replace").removeprefix("\ufeff"))
+        value = loads(text)
     except (ValueError, RecursionError):
-        return None
+        value = _beginning(text)
     return value if isinstance(value, dict) else None
+
+
+def _beginning(text: str) -> object:
+    """The first members of an object that is cut off, too long or nested too deeply; None where there are none.
+
+    Which session it is about stands first.
+    """
+    head = text[:_BEGINNING]
+    for _ in range(head.count(",") if head.lstrip().startswith("{") else 0):
+        head = head[: head.rindex(",")]
+        try:
+            return loads(head + "}")
+        except (ValueError, RecursionError):
+            continue
+    return None
 
 
 def _object(value: object) -> "dict[str, Any]":
