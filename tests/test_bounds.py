@@ -293,7 +293,7 @@ def test_a_very_long_line_takes_little_memory(folder: ClaudeFolder) -> None:
 def test_a_run_without_time_reads_a_little_and_the_next_goes_on(folder: ClaudeFolder) -> None:
     """It stops within a transcript, behind the first line past its least; what it read is kept."""
     t = folder.main()
-    for turn in range(1_200):
+    for turn in range(800):
         t.prompt(f"{turn} " + "x" * 2_000)
         t.response("y" * 100, context=turn)
     t.write()

@@ -21,7 +21,9 @@ WORTH_BYTES = 16 << 20
 """Pending bytes from which a worker process gains more than it costs."""
 
 LEAST_BYTES = 1 << 20
-"""What a run that is short of time reads all the same."""
+"""What a run that is short of time reads all the same, if that takes no longer than GRACE_SECONDS more."""
+
+GRACE_SECONDS = 0.5
 
 WORTH_TWO_BYTES = 100 << 20
 """Pending bytes from which a second one does."""
@@ -84,7 +86,10 @@ def ingest(store: sqlite3.Connection, path: str, plan: Plan, options: Options, s
 
 def _is_time_up(options: Options, started: float, read: int) -> bool:
     """Whether a run must end. The first few bytes are always taken: on a busy machine a little is news too."""
-    return options.seconds is not None and read >= LEAST_BYTES and time.monotonic() - started > options.seconds
+    if options.seconds is None:
+        return False
+    over = time.monotonic() - started - options.seconds
+    return over > (0 if read >= LEAST_BYTES else GRACE_SECONDS)
 
 
 def _outcomes(
