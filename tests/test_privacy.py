@@ -247,6 +247,17 @@ def test_a_loosened_home_is_closed_by_the_next_run_that_writes(folder: ClaudeFol
     assert 0o700 == stat.S_IMODE(home_of(folder).stat().st_mode)
 
 
+def test_what_is_no_file_is_not_ours_to_close(folder: ClaudeFolder) -> None:
+    """A pipe in the place of one of our files keeps its mode, as /dev/null must."""
+    folder.crusts("index")
+    pipe = folder.home / ".claude-crusts" / "auto-inject.log"
+    os.mkfifo(pipe)
+    pipe.chmod(0o666)
+    folder.crusts("index")
+    folder.crusts("doctor", "--fix")
+    assert 0o666 == stat.S_IMODE(pipe.stat().st_mode)
+
+
 def test_a_folder_of_the_user_stays_open_and_our_files_in_it_are_not(folder: ClaudeFolder, tmp_path: Path) -> None:
     """CRUSTS_HOME and CRUSTS_DB may name a folder that holds other things too."""
     shared = tmp_path / "shared"

@@ -150,6 +150,20 @@ def test_an_empty_period(tmp_path: Path) -> None:
     assert (None, 0.0) == (told["cache"]["read_share"], told["cache"]["write_usd"])
 
 
+def test_the_detail_takes_the_place_of_no_pipe_or_device(example: ClaudeFolder, tmp_path: Path) -> None:
+    """A named pipe gets it and stays one, as /dev/null must; a linked file gets it and stays linked."""
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(tmp_path / "file")
+    with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE) as reader:
+        assert 0 == example.crusts("readout", "--since", "2026-10-01", "--detail", str(pipe)).code
+        out, _ = reader.communicate(timeout=60)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert 0 == example.crusts("readout", "--since", "2026-10-01", "--detail", str(link)).code
+    assert link.is_symlink()
+    assert json.loads(out) == json.loads((tmp_path / "file").read_text("utf-8"))
+
+
 def test_the_detail_goes_where_it_is_told(example: ClaudeFolder, tmp_path: Path) -> None:
     """--detail names the file; one that cannot be written is an error, and nothing is left beside it."""
     place = tmp_path / "there" / "detail.json"

@@ -7,6 +7,7 @@ from crusts_index.errors import CrustsError, NotQuick, WrongUsage
 from crusts_index.insight import readout as insight
 from crusts_index.jsontext import dumps
 from crusts_index.plain import Safe, escaped, note
+from crusts_index.regular import is_regular
 from crusts_index.store import query, when
 from crusts_index.store.settings import load_settings, split_flags
 
@@ -120,14 +121,22 @@ def _iso(milliseconds: int) -> str:
 
 
 def _keep(document: object, path: str, *, named: bool) -> str | None:
-    """Write the detail, whole or not at all, for its owner only; None if the usual place refuses."""
-    unfinished = f"{path}.{os.getpid()}.new"
+    """Write the detail, whole or not at all, for its owner only; None if the usual place refuses.
+
+    A pipe or device in its place is written to: nothing may take the place of /dev/null.
+    """
+    real = os.path.realpath(path)  # a linked file stays a link
+    unfinished = f"{real}.{os.getpid()}.new"
     try:
+        if is_regular(real) is False and not os.path.isdir(real):
+            with open(real, "w", encoding="utf-8") as stream:
+                stream.write(encode(document) + "\n")
+            return path
         handle = os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
         try:
             with open(handle, "w", encoding="utf-8") as file:
                 file.write(encode(document) + "\n")
-            os.replace(unfinished, path)
+            os.replace(unfinished, real)
         except BaseException:
             os.remove(unfinished)
             raise

@@ -25,9 +25,10 @@ def found(settings: Settings) -> list[str]:
 
 
 def open_to_others(path: str) -> bool:
-    """Whether anybody but its owner may do anything with it."""
+    """Whether anybody but its owner may do anything with it; no pipe or device is ever ours."""
     with suppress(OSError):
-        return bool(stat.S_IMODE(os.stat(path).st_mode) & 0o077)
+        mode = os.stat(path).st_mode
+        return bool(mode & 0o077) and (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
     return False
 
 
