@@ -280,7 +280,7 @@ def test_the_line_is_short_whatever_the_findings_and_the_path(findings: list[str
     assert list(told_back) == KEYS
     kept = told_back["findings"]
     assert kept == findings[: len(kept)]
-    if kept != findings:
+    if kept != findings and told_back["detail"] == path:
         assert len(encode({**told_back, "findings": findings[: len(kept) + 1]}).encode()) >= 400
 
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from crusts_index.claude.context_report import bucket_of
+from crusts_index.index.calls import settle_calls
 from crusts_index.store.open import transaction
 from crusts_index.store.promises import NO_TEXT, TEXT, note_text, promise
 from crusts_index.transcript.digest import hash64
@@ -159,7 +160,7 @@ KEPT: dict[str, dict[str, Rule]] = {
         **dict.fromkeys(("request_id", "message_id", "record_session", "model", "service_tier", "speed"), NAME),
         **dict.fromkeys(("geo", "stop_reason", "effort"), NAME),
     },
-    "api_calls": {"model": NAME, "speed": NAME},
+    "api_calls": {"model": NAME, "speed": STAYS},  # made of three of its response's, and settled with them
     "blocks": {"kind": STAYS, "category": STAYS},
     "texts": {"text": GOES},
     "tool_uses": {
@@ -197,6 +198,7 @@ KEPT: dict[str, dict[str, Rule]] = {
 }
 """What becomes of each column that can hold text. The reader makes text of whole numbers and uuids that are none."""
 
+_SPOKEN = "select id, speed, geo, service_tier from responses where coalesce(speed, geo, service_tier) is not null"
 _EMPTY = {"texts": "text", "meta_records": "value"}
 """Tables whose rows say nothing without that column: they go with it."""
 
@@ -225,6 +227,7 @@ def scrub(store: sqlite3.Connection) -> bool:
     store.execute("pragma secure_delete = on")  # what is deleted is overwritten
     before = store.total_changes
     with transaction(store):
+        odd = [row[0] for row in store.execute(_SPOKEN) if any(_name(part) != part for part in row[1:])]
         for table, rules in KEPT.items():
             for column, rule in rules.items():
                 if table not in _EMPTY and rule is not STAYS:
@@ -232,6 +235,7 @@ def scrub(store: sqlite3.Connection) -> bool:
         store.execute("delete from texts")
         _rewrite(store, "meta_records", "value", KEPT["meta_records"]["value"])
         store.execute("delete from meta_records where value is null")
+        settle_calls(store, odd, ())
         is_changed = store.total_changes > before
         note_text(store, NO_TEXT)
         promise(store, TEXT)
