@@ -77,7 +77,7 @@ def marks_of(store: sqlite3.Connection, name: str) -> Marks:
 def catch_up(old: str, fresh: str, begun: Marks) -> None:
     """Carry over what the store at `old` came to hold since it stood as `begun`; nobody writes to either."""
     with closing(open_store(fresh, write=True)) as store:
-        store.execute("attach database ? as old", (old,))
+        store.execute("attach database ? as old", (os.fsencode(old),))
         with transaction(store):
             theirs, mine = marks_of(store, "old").transcripts, marks_of(store, "main").transcripts
             ahead = [one for one, mark in theirs.items() if _is_ahead(mark, mine.get(one), begun.transcripts.get(one))]
