@@ -12,7 +12,6 @@ import pytest
 
 from crusts_index.claude.demo import write_demo
 from tests.builders import ClaudeFolder, Outcome
-from tests.laid import laid_by_copy, laid_by_migrations
 from tests.process import always_apart
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -26,18 +25,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--processes", action="store_true", help="run the command as a process of its own every time")
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _laid_by_copy() -> Iterator[None]:
-    """Stores are laid as copies of one that the migrations laid."""
-    with laid_by_copy():
-        yield
-
-
 @pytest.fixture(autouse=True)
 def _apart(request: pytest.FixtureRequest) -> Iterator[None]:
-    """In a test marked `process` each run is one of its own, and stores are laid by the migrations."""
+    """In a test marked `process` each run of the command is a process of its own."""
     if request.node.get_closest_marker("process") or request.config.getoption("--processes"):
-        with always_apart(), laid_by_migrations():
+        with always_apart():
             yield
     else:
         yield

@@ -16,14 +16,15 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import crusts_index.index
 from crusts_index.index.run import Options, Summary, index_files, index_roots
 from crusts_index.store.open import open_store
+from crusts_index.store.upgrade import ensure
 from tests.builders import ClaudeFolder, Transcript
-from tests.laid import blank
 
 _IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 """Where hundreds of small stores cost no disk; None: where temporary files are."""
@@ -57,6 +58,15 @@ _RECORDS = frozenset(
 )
 
 
+@cache
+def _blank() -> bytes:
+    """A store with nothing in it, made once a test run."""
+    with tempfile.TemporaryDirectory(prefix="crusts-blank-") as folder:
+        path = Path(folder) / "index.db"
+        ensure(path)
+        return path.read_bytes()
+
+
 def new_store(folder: Path, name: str = "index.db") -> Path:
     """A store with nothing in it."""
     path = folder / name
@@ -64,7 +74,7 @@ def new_store(folder: Path, name: str = "index.db") -> Path:
     for side in ("-wal", "-shm"):
         Path(f"{path}{side}").unlink(missing_ok=True)
     path.touch(0o600)
-    path.write_bytes(blank())
+    path.write_bytes(_blank())
     return path
 
 

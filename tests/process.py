@@ -124,7 +124,7 @@ def _process(cwd: Path, env: Mapping[str, str]) -> Iterator[None]:
     handlers = {number: signal.getsignal(number) for number in signal.valid_signals()}
     collects, mask = gc.isenabled(), os.umask(0)
     os.umask(mask)
-    _forget_modules()
+    _forget()
     _set_environment(env)
     leave, entry._leave = entry._leave, lambda code: None
     own, target.own_process = target.own_process, lambda: None
@@ -135,7 +135,7 @@ def _process(cwd: Path, env: Mapping[str, str]) -> Iterator[None]:
     finally:
         entry._leave, target.own_process = leave, own
         _put_back(kept)
-        _forget_modules()
+        _forget()
         _set_environment(before["env"])
         os.chdir(before["cwd"])
         sys.argv = before["argv"]
@@ -153,9 +153,12 @@ def _set_environment(env: Mapping[str, str]) -> None:
     time.tzset()
 
 
-def _forget_modules() -> None:
+def _forget() -> None:
+    """What was found out under another environment."""
     for name in _ASKS_ONCE:
         sys.modules.pop(name, None)
+    for one in _keepers()[1]:
+        one.cache_clear()
 
 
 @cache
@@ -165,16 +168,17 @@ def _modules() -> list[ModuleType]:
     return [import_module(name) for name in names if not name.endswith("__main__")] + [entry]
 
 
+@cache
+def _keepers() -> tuple[list[Any], list[Any]]:
+    """What in modules keeps something for the length of a run: collections, and the caches of functions."""
+    values = [value for module in _modules() for name, value in vars(module).items() if not name.startswith("__")]
+    collections = {id(value): value for value in values if type(value) in (list, dict, set)}
+    return list(collections.values()), [value for value in values if isinstance(value, _Cached)]
+
+
 def _kept_by_modules() -> list[tuple[Any, Any]]:
-    """What modules keep for the length of a run, each with a copy of what is in it now; no cache has anything."""
-    kept = []
-    for module in _modules():
-        for name, value in vars(module).items():
-            if type(value) in (list, dict, set) and not name.startswith("__"):
-                kept.append((value, value.copy()))
-            elif isinstance(value, _Cached):
-                value.cache_clear()
-    return kept
+    """Each collection with a copy of what is in it now."""
+    return [(value, value.copy()) for value in _keepers()[0]]
 
 
 def _put_back(kept: list[tuple[Any, Any]]) -> None:

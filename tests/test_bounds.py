@@ -290,6 +290,7 @@ def test_a_very_long_line_takes_little_memory(folder: ClaudeFolder) -> None:
     assert ["too long: its texts were cut", "too long"] == reasons
 
 
+@pytest.mark.long
 def test_a_run_without_time_reads_a_little_and_the_next_goes_on(folder: ClaudeFolder) -> None:
     """It stops within a transcript, behind the first line past its least; what it read is kept."""
     t = folder.main()

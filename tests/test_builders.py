@@ -4,6 +4,7 @@ import json
 import uuid
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 
 from tests.builders import OMIT, ClaudeFolder, Transcript, usage
@@ -83,6 +84,7 @@ def test_undamaged_folders_hold_whole_records(files: dict[str, bytes]) -> None:
     assert all(isinstance(json.loads(line), dict) for line in lines)
 
 
+@pytest.mark.long
 @settings(max_examples=25, deadline=None)
 @given(histories())
 def test_a_history_adds_up_to_a_folder(tmp_path_factory, history: list[Step]) -> None:

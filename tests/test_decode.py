@@ -346,6 +346,7 @@ def test_a_broken_sidecar_says_nothing(folder: ClaudeFolder) -> None:
     assert [(None,)] * 5 == ask(db, "select agent_type from transcripts where stem < 'agent-a5'")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("nul", [b"\\u0000", b"\x00", b"\\\\\\u0000"])
 def test_no_column_holds_a_nul(folder: ClaudeFolder, nul: bytes) -> None:
     """Wherever a NUL stands, escaped or raw, in sound lines, odd lines and sidecars: it is gone from every column."""

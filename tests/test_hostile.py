@@ -350,6 +350,7 @@ def on_a_terminal(hostile: HostileFolder, *args: str) -> str:
     return said.decode("utf-8")
 
 
+@pytest.mark.long
 def test_a_watched_session_steers_nothing(hostile: HostileFolder) -> None:
     """Line by line in a pipe."""
     for session in (hostile.wild, hostile.sessions[0]):

@@ -112,6 +112,7 @@ def test_only_what_reaches_the_model_is_a_message(folder: ClaudeFolder, t: Trans
     assert 8 == analysed(folder, t).facts.session.messages
 
 
+@pytest.mark.long
 def test_all_readers_number_alike(folder: ClaudeFolder, t: Transcript) -> None:
     """However much is indexed, status counts the messages and finds the window that the index finds."""
     begin(t)

@@ -59,6 +59,7 @@ def is_one_clear_line(done: Outcome) -> bool:
     return is_ours and (done.code in (0, 1) if done.code != 2 else len(lines) == 1 and not done.out)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("zone", FAR)
 @pytest.mark.parametrize("option", TIMED)
 def test_odd_times_are_told_or_taken(small: ClaudeFolder, option: str, zone: str) -> None:
@@ -69,6 +70,7 @@ def test_odd_times_are_told_or_taken(small: ClaudeFolder, option: str, zone: str
             assert is_one_clear_line(done), (command, text, done)
 
 
+@pytest.mark.long
 def test_a_project_report_over_odd_times(small: ClaudeFolder) -> None:
     """Dates at both ends of the calendar stand in its head."""
     for zone in FAR:

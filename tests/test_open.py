@@ -14,8 +14,6 @@ from crusts_index.store.open import checkpoint, explain, open_store, path_of, tr
 from crusts_index.store.upgrade import ensure
 from tests.program import Program, folder_for_all
 
-pytestmark = pytest.mark.process
-
 ADD = "insert into store_facts values (?, ?)"
 COUNT = "select count(*) from store_facts where name <> 'views'"
 

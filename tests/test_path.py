@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -100,6 +101,7 @@ def play(tree: Tree, move: Move) -> None:
         tree.turn(tip)
 
 
+@pytest.mark.long
 @examples(60)
 @given(st.lists(moves, max_size=14))
 def test_the_live_path_read_naively(todo: list[Move]) -> None:

@@ -162,6 +162,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.long
 @settings(deadline=None)
 @given(st.data())
 def test_wrong_types_cost_only_their_field(data: st.DataObject) -> None:

@@ -85,6 +85,7 @@ def test_every_column_that_can_hold_text_is_told_what_becomes_of_it() -> None:
     assert there | ODD == {(table, column) for table, rules in KEPT.items() for column in rules}
 
 
+@pytest.mark.long
 def test_only_columns_that_are_told_hold_text(wild: ClaudeFolder) -> None:
     """Whatever is logged where a number should stand, no other column takes it as text."""
     run(wild, "index")

@@ -16,9 +16,7 @@ from pathlib import Path
 import pytest
 
 from crusts_index.cli.app import COMMANDS
-from crusts_index.store import upgrade
 from tests.builders import SESSION, ClaudeFolder
-from tests.laid import laid_by_copy, laid_by_migrations
 from tests.process import Ended, run_apart, run_inside
 
 OTHER = "7e550000-0000-4000-8000-000000000002"
@@ -147,20 +145,3 @@ def test_it_leaves_the_process_as_it_was(tmp_path: Path) -> None:
 def test_a_marked_test_runs_processes(tmp_path: Path) -> None:
     """Only a process of its own reads the bytes of the program anew."""
     assert "import 'crusts_index'" in ClaudeFolder(tmp_path).crusts("--version", PYTHONVERBOSE="1").err
-
-
-def test_a_store_is_copied_as_the_migrations_lay_it(tmp_path: Path) -> None:
-    """Byte by byte, with its rights and nothing beside it; a second time there is nothing to do."""
-
-    def lay() -> tuple[bytes, int, list[str], bool]:
-        path = tmp_path / "home" / "index.db"
-        upgrade.ensure(path)
-        again = upgrade.ensure(path)
-        found = path.read_bytes(), path.stat().st_mode, os.listdir(path.parent), again
-        shutil.rmtree(path.parent)
-        return found
-
-    with laid_by_migrations():
-        laid = lay()
-    with laid_by_copy():
-        assert laid == lay()

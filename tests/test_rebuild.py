@@ -141,6 +141,7 @@ def test_the_old_store_is_kept(folder: ClaudeFolder) -> None:
     assert [] == list(db.parent.glob("*.rebuild*"))
 
 
+@pytest.mark.long
 @pytest.mark.process
 def test_a_reader_at_the_same_time(folder: ClaudeFolder) -> None:
     """It sees the old store until its transaction ends, then the new one, on the same connection."""

@@ -339,6 +339,7 @@ def said_by(page: Page, name: str) -> str:
     )
 
 
+@pytest.mark.long
 def test_without_a_clipboard_at_all_the_text_is_selected(browser: Browser, pages: dict[str, Path]) -> None:
     """Where nothing lets the page copy, the text is ready for the reader's own hands, and the button says so."""
     hide = "Object.defineProperty(navigator, 'clipboard', { value: undefined }); document.execCommand = () => false;"
@@ -349,6 +350,7 @@ def test_without_a_clipboard_at_all_the_text_is_selected(browser: Browser, pages
     page.close()
 
 
+@pytest.mark.long
 def test_a_page_without_scripts_says_the_same(browser: Browser, pages: dict[str, Path]) -> None:
     """Numbers, curve and tables are there before any script runs; buttons that could do nothing are not."""
     page = browser.open(pages["paste"])

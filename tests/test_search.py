@@ -375,6 +375,7 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
+@pytest.mark.long
 @pytest.mark.process
 def test_a_search_file_in_use_answers_as_it_is(folder: ClaudeFolder, t: Transcript) -> None:
     """While another process brings it up to date, what is there is searched, and that is said."""
@@ -422,6 +423,7 @@ def test_the_file_is_its_owners_alone(folder: ClaudeFolder, t: Transcript) -> No
         assert 0o600 == stat.S_IMODE(path.stat().st_mode)
 
 
+@pytest.mark.long
 def test_much_text_is_taken_in_several_transactions(folder: ClaudeFolder) -> None:
     """All of it is found."""
     for hour, session in enumerate((SESSION, OTHER)):

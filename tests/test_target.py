@@ -172,6 +172,7 @@ def test_nobody_may_listen(folder: ClaudeFolder, t: Transcript, args: tuple[str,
             os.close(one)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("words", ["list --json", "usage", "readout", "--help"])
 def test_an_answer_that_cannot_be_written_is_an_error(folder: ClaudeFolder, t: Transcript, words: str) -> None:
     """Of any other command: exit code 1 and one line; notes that nobody can read are none."""
@@ -302,6 +303,7 @@ OURS = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("place", "put"),
     [

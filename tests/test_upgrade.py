@@ -29,8 +29,6 @@ from crusts_index.store.upgrade import ensure, revision
 from tests import stores
 from tests.program import ROOT, Program, folder_for_all
 
-pytestmark = pytest.mark.process
-
 ADD_COLUMN = """
 with op.batch_alter_table('sessions', recreate='always') as batch:
     batch.add_column(sa.Column('added', sa.Text()))
@@ -202,6 +200,7 @@ def test_our_own_folder_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert (0o700, 0o755) == (mode(home), mode(other))
 
 
+@pytest.mark.long
 def test_only_an_upgrade_imports_what_is_slow(program: Program, tmp_path: Path) -> None:
     """A new store, and one with nothing to do, need neither SQLAlchemy nor Alembic; an old one needs both."""
     code = "ensure(path)\nprint('sqlalchemy' in sys.modules, 'alembic' in sys.modules)"
@@ -231,6 +230,7 @@ def test_an_upgrade_under_way_is_waited_for_no_longer_than_told(tmp_path: Path) 
     assert ensure(path)
 
 
+@pytest.mark.long
 def test_an_upgrade_keeps_every_row(program: Program, filled: Path) -> None:
     """A table that others refer to is made anew and none of their rows lost; the old file is kept."""
     before = dump(filled)
@@ -249,6 +249,7 @@ def test_an_upgrade_keeps_every_row(program: Program, filled: Path) -> None:
     assert 0o600 == mode(copy)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("failure", ["raise RuntimeError('half way')", "op.execute('insert into nowhere values (1)')"])
 def test_a_failing_upgrade_changes_nothing(program: Program, filled: Path, failure: str) -> None:
     """Whatever a migration did before it failed is undone, tables made and rows changed alike."""
@@ -342,6 +343,7 @@ def test_views_follow_their_files(program: Program, filled: Path) -> None:
     assert {"zz_b"} == {name for name in views(filled) if name.startswith("zz_")}
 
 
+@pytest.mark.long
 def test_the_users_own_views_stay(program: Program, filled: Path) -> None:
     """A view that the user made outlives an upgrade, also one that takes away a column it reads."""
     with closing(sqlite3.connect(filled)) as connection, connection:

@@ -51,6 +51,7 @@ def test_an_independent_count_agrees(demo: Demo) -> None:
     assert count(demo.folder) == {model: {name: found[model][name] for name in SUMS} for model in found}
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="no corpus of real transcripts here")
 def test_an_independent_count_agrees_on_real_transcripts(tmp_path: Path) -> None:
     """The same over a folder of real transcripts, where there is one."""

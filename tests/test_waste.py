@@ -495,6 +495,7 @@ def test_a_trailing_call_of_crusts_is_no_part_of_it(folder: ClaudeFolder) -> Non
 PIECES = st.sampled_from(["read a", "read b", "edit a", "thanks", "chat", "bash", "compact", "rewind", "fail"])
 
 
+@pytest.mark.long
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(PIECES, min_size=1, max_size=30))
 def test_waste_is_part_of_the_window_and_each_token_is_counted_once(
