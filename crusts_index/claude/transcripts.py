@@ -2,14 +2,15 @@
 
 import os
 
-from crusts_index.claude.roots import Root
 from crusts_index.regular import is_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_ENDING = ".jsonl"
+    from crusts_index.claude.roots import Root
+
+ENDING = ".jsonl"
 _SUBAGENTS = "subagents"
 _DEEPEST = 16
 """Folders between a root and a subagent's transcript; a loop of links ends here."""
@@ -37,7 +38,7 @@ def session_of(path: str | None) -> str | None:
     parts = path.split(os.sep)
     if _SUBAGENTS in parts[1:-1]:
         return parts[parts.index(_SUBAGENTS, 1) - 1] or None
-    stem = parts[-1].removesuffix(_ENDING)
+    stem = parts[-1].removesuffix(ENDING)
     return None if stem == parts[-1] or _is_agents(path) else stem
 
 
@@ -66,18 +67,19 @@ def place_of(roots: "Sequence[Root]", path: str) -> str | None:
 def _is_place(parts: list[str]) -> bool:
     """Whether a transcript may lie there: in a project folder, or a subagent's below its session's folder."""
     name = parts[-1]
-    if not name.endswith(_ENDING) or name == "journal.jsonl" or any(map(_is_set_aside, parts[1:])):
+    if not name.endswith(ENDING) or any(map(is_set_aside, parts[1:])):
         return False
     return len(parts) == 2 or (len(parts) > 3 and parts[2] == _SUBAGENTS and _is_agents(name))
 
 
-def _is_set_aside(name: str) -> bool:
-    return ".orphaned" in name or ".superseded" in name
+def is_set_aside(name: str) -> bool:
+    """Whether the name of a file or folder says that it is no transcript, and holds none, any more (D3)."""
+    return name == "journal.jsonl" or ".orphaned" in name or ".superseded" in name
 
 
 def _of_session(roots: "Sequence[Root]", session: str) -> list[str]:
     """The main transcripts of a session, written to last first; without any, those of its subagents."""
-    name = session + _ENDING
+    name = session + ENDING
     if os.sep in name or not _is_place(["", name]):
         return []
     folders = [folder for root in roots for folder in _folders(root.projects_dir)]
@@ -92,10 +94,10 @@ def _agents(folder: str, depth: int) -> list[str]:
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
-                if entry.name.endswith(_ENDING):
+                if entry.name.endswith(ENDING):
                     if _is_agents(entry.name) and is_regular(entry.path):
                         found.append(entry.path)
-                elif not _is_set_aside(entry.name) and depth < _DEEPEST and entry.is_dir():
+                elif not is_set_aside(entry.name) and depth < _DEEPEST and entry.is_dir():
                     found += _agents(entry.path, depth + 1)
     except OSError:
         pass

@@ -12,10 +12,10 @@ from crusts_index.cli.checks_store import StoreChecks
 from crusts_index.cli.progress import show_progress
 from crusts_index.errors import CrustsError
 from crusts_index.index import leftovers
-from crusts_index.index.refresh import index_all, keeps_text, learn_new_prices
+from crusts_index.index.refresh import index_all, keep_up, keeps_text
 from crusts_index.index.summary import Options
 from crusts_index.render import console, text
-from crusts_index.store import private, search
+from crusts_index.store import private
 from crusts_index.store.settings import Settings
 from crusts_index.store.upgrade import ensure
 
@@ -81,6 +81,5 @@ def _mend(settings: Settings) -> list[str]:
         if summary.changed:
             done.append(f"Read {summary.changed:,} transcripts ({text.size(summary.bytes_read)}).")
     with suppress(CrustsError):
-        learn_new_prices(settings)
-        search.keep_up(settings)
+        keep_up(settings, None)
     return done

@@ -43,7 +43,7 @@ class Found(NamedTuple):
 
 
 def find_session(settings: Settings, session: str | None, last: int | None) -> Found:
-    """The session that the command line names, in the store or not (cli.md). Raises CrustsError for none."""
+    """The session that the command line names, in the store or not. Raises CrustsError for none."""
     if session is not None and last is not None:
         raise WrongUsage("an id and --last: give one of the two")
     newest = latest(settings, os.getcwd()) if session is None and last is None and not settings.project else None

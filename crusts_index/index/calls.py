@@ -189,8 +189,8 @@ def _spread_blocks(store: sqlite3.Connection, response: int) -> None:
     )
 
 
-def release_calls(store: sqlite3.Connection, transcript_id: int, low: int, high: int, *, retain: bool) -> set[int]:
-    """Take a transcript's responses out before it is read anew; what they shared calls with is to be settled.
+def release_calls(store: sqlite3.Connection, low: int, high: int, *, retain: bool) -> set[int]:
+    """Take the responses of a range of ids out; what they shared calls with is to be settled.
 
     With `retain` billed responses stay, under ids below 0, until the new bytes show them again (D4).
     """

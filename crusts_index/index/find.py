@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import namedtuple
 
+from crusts_index.claude.transcripts import ENDING, is_set_aside
 from crusts_index.folders import is_text
 
 TYPE_CHECKING = False
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 else:  # on the quick path, where typing is dear to import
     Seen = namedtuple("Seen", "root path folder stem kind parent_session size mtime_ns inode meta_path meta_mtime_ns")
 
-_ENDING = ".jsonl"
 _NOT_THERE = (FileNotFoundError, NotADirectoryError)
 
 
@@ -52,7 +52,7 @@ class Walk:
     def walk(self) -> None:
         """Look for every transcript, each real file once."""
         # Links last, in the order of their names: what lies in a folder itself is that folder's.
-        for entry in sorted(self.entries(self.root), key=_links_last):
+        for entry in sorted(self._entries(self.root), key=_links_last):
             if self._is_folder(entry):
                 self._project(self._real(entry), entry.name)
         self._follow_links()
@@ -69,13 +69,13 @@ class Walk:
     def seen(self, path: str, sight: Sight) -> Seen:
         """All there is to say of a transcript that was found."""
         about, folder, name, session, meta = sight
-        stem = name[: -len(_ENDING)]
+        stem = name[: -len(ENDING)]
         kind = "subagent" if name.startswith("agent-") else "main"
         meta_path = None if meta is None else f"{os.path.dirname(path)}{os.sep}{stem}.meta.json"
         where = (self.root, path, folder, stem, kind, session)
         return Seen(*where, about.st_size, about.st_mtime_ns, about.st_ino, meta_path, meta)
 
-    def enter(self, path: str) -> None:
+    def _enter(self, path: str) -> None:
         """What is taken in from here on lies in that project folder."""
         self._place = path
         self._here = self.projects.setdefault(path, {})
@@ -87,14 +87,14 @@ class Walk:
         if len(parts) != 2 and session is None:
             return  # such a file is no transcript
         project = os.path.realpath(os.path.join(self.root, folder))
-        self.enter(project)
-        beside = {entry.name: entry for entry in self.entries(os.path.realpath(os.path.dirname(path)), may_miss=True)}
-        stem, is_agent = name[: -len(_ENDING)], name.startswith("agent-")
+        self._enter(project)
+        beside = {entry.name: entry for entry in self._entries(os.path.realpath(os.path.dirname(path)), may_miss=True)}
+        stem, is_agent = name[: -len(ENDING)], name.startswith("agent-")
         if name in beside and (session is None or is_agent):
             self._take(beside[name], folder, session, beside.get(f"{stem}.meta.json") if session else None)
         self._follow_links()
         if self.projects[project] and not is_agent:
-            self.agents(os.path.join(project, stem, "subagents"), folder, stem)
+            self._agents(os.path.join(project, stem, "subagents"), folder, stem)
             self._follow_links()
 
     def _follow_links(self) -> None:
@@ -102,47 +102,47 @@ class Walk:
             path = os.path.realpath(entry.path)
             if not any(path in found for found in self.projects.values()):
                 self._here = self.projects[place]
-                self.file(entry, path, folder, session)
+                self._file(entry, path, folder, session)
         self._links.clear()
 
     def _project(self, path: str, folder: str) -> None:
-        self.enter(path)
-        for entry in self.entries(path):
+        self._enter(path)
+        for entry in self._entries(path):
             name = entry.name
-            if name.endswith(_ENDING):
+            if name.endswith(ENDING):
                 self._take(entry, folder, None)
-            elif not _is_set_aside(name) and self._is_folder(entry):
-                self.agents(f"{self._real(entry)}{os.sep}subagents", folder, name)
+            elif not is_set_aside(name) and self._is_folder(entry):
+                self._agents(f"{self._real(entry)}{os.sep}subagents", folder, name)
 
-    def agents(self, path: str, folder: str, session: str) -> None:
+    def _agents(self, path: str, folder: str, session: str) -> None:
         """The subagents' transcripts below a session's `subagents` folder."""
         waiting = [path]
         while waiting:  # folders may lie deeper in one another than functions may
             metas: dict[str, os.DirEntry[str]] = {}
             files: list[os.DirEntry[str]] = []
-            for entry in self.entries(waiting.pop(), may_miss=True):
+            for entry in self._entries(waiting.pop(), may_miss=True):
                 name = entry.name
-                if name.endswith(_ENDING):
+                if name.endswith(ENDING):
                     if name.startswith("agent-"):
                         files.append(entry)
                 elif name.endswith(".meta.json"):
                     metas[name[: -len(".meta.json")]] = entry
-                elif not _is_set_aside(name) and self._is_folder(entry):
+                elif not is_set_aside(name) and self._is_folder(entry):
                     waiting.append(self._real(entry))
             for entry in files:
-                self._take(entry, folder, session, metas.get(entry.name[: -len(_ENDING)]))
+                self._take(entry, folder, session, metas.get(entry.name[: -len(ENDING)]))
 
     def _take(
         self, entry: os.DirEntry[str], folder: str, session: str | None, meta: os.DirEntry[str] | None = None
     ) -> None:
-        if entry.name == "journal.jsonl" or _is_set_aside(entry.name):
+        if is_set_aside(entry.name):
             return
         if entry.is_symlink():
             self._links.append((entry, self._place, folder, session))
         else:
-            self.file(entry, entry.path, folder, session, meta)
+            self._file(entry, entry.path, folder, session, meta)
 
-    def file(
+    def _file(
         self,
         entry: os.DirEntry[str],
         path: str,
@@ -165,10 +165,10 @@ class Walk:
         if meta is not None:
             meta_mtime = _mtime_ns(meta.path)
         elif session is None and name.startswith("agent-"):
-            meta_mtime = _mtime_ns(path[: -len(_ENDING)] + ".meta.json")
+            meta_mtime = _mtime_ns(path[: -len(ENDING)] + ".meta.json")
         self._here[path] = (about, folder, name, session, meta_mtime)
 
-    def entries(self, path: str, *, may_miss: bool = False) -> list[os.DirEntry[str]]:
+    def _entries(self, path: str, *, may_miss: bool = False) -> list[os.DirEntry[str]]:
         """What lies in a folder; nothing, and a note, where it cannot be read."""
         if not self._is_text(path):
             return []
@@ -239,10 +239,6 @@ def _find_below(root: str, path: str, parts: list[str]) -> list[Seen]:
 
 def _links_last(entry: os.DirEntry[str]) -> tuple[bool, str]:
     return entry.is_symlink(), entry.name
-
-
-def _is_set_aside(name: str) -> bool:
-    return ".orphaned" in name or ".superseded" in name
 
 
 def _mtime_ns(path: str | None) -> int | None:

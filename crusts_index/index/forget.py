@@ -111,10 +111,10 @@ def take_out(store: sqlite3.Connection, transcript: int, responses: set[int], us
     """Delete the rows that a transcript has; adds what is to be settled, gives back the number of its records."""
     low, high = bounds(transcript)
     uses.update(shared_uses(store, low, high))
-    responses |= release_calls(store, transcript, low, high, retain=False)
+    responses |= release_calls(store, low, high, retain=False)
     retained = store.execute("select id from responses where id < 0 and transcript_id = ?", (transcript,)).fetchall()
     for (one,) in retained:
-        responses |= release_calls(store, transcript, one, one, retain=False)
+        responses |= release_calls(store, one, one, retain=False)
     records = store.execute("select count(*) from records where id between ? and ?", (low, high)).fetchone()
     delete_rows(store, transcript)
     return int(records[0])

@@ -19,7 +19,7 @@ from crusts_index.index.run import name_all
 from crusts_index.index.summary import Options, Summary
 from crusts_index.index.write import settle_all
 from crusts_index.store.locks import held, rebuild_lock, store_lock
-from crusts_index.store.open import SIDE_FILES, TIMEOUT, checkpoint, explained, open_store, read_only, transaction
+from crusts_index.store.open import TIMEOUT, checkpoint, explained, open_store, read_only, remove, transaction
 from crusts_index.store.promises import Promises
 from crusts_index.store.settings import Settings
 from crusts_index.store.upgrade import ensure
@@ -64,7 +64,7 @@ def _build(settings: Settings, options: Options, roots: list[str]) -> Summary:
             catch_up(settings.db, fresh, begun)
             _swap(settings.db, fresh)
     finally:
-        remove_store(fresh)
+        remove(fresh)
     return summary
 
 
@@ -125,10 +125,3 @@ def _swap(db: str, fresh: str) -> None:
             with suppress(FileNotFoundError):
                 os.unlink(path)
         raise
-
-
-def remove_store(path: str) -> None:
-    """Delete a store that was not to last."""
-    for name in (path, *(path + side for side in SIDE_FILES)):
-        with suppress(FileNotFoundError):
-            os.unlink(name)

@@ -28,7 +28,7 @@ HOOK_SECONDS = 1.0
 """The longest that a hook waits for another program to leave the store."""
 
 REPORT_SECONDS = 2.0
-"""The longest that a report waits for the index (design: reports answer from what is there)."""
+"""The longest that a report waits for the index: else it answers from what is there."""
 
 
 TURN_SECONDS = 300.0
@@ -142,8 +142,11 @@ def open_refreshed(settings: Settings) -> sqlite3.Connection:
     return store
 
 
-def keep_up(settings: Settings, summary: Summary, *, ask_all: bool = False, fetch: bool = False) -> list[str]:
-    """What a plain index does besides: prices of new models (D15), the search file. Models without a price."""
+def keep_up(settings: Settings, summary: Summary | None, *, ask_all: bool = False, fetch: bool = False) -> list[str]:
+    """What a plain index does besides: prices of new models (D15), the search file. Gives back models without a price.
+
+    `summary` is that of the run before it; None = look at everything. Raises CrustsError where the store cannot be had.
+    """
     from crusts_index.store import search
     from crusts_index.store.prices import learn_prices
 
@@ -151,24 +154,13 @@ def keep_up(settings: Settings, summary: Summary, *, ask_all: bool = False, fetc
     try:
         unpriced = learn_prices(store, now_ms(), refresh=ask_all, refresh_online=fetch)
         try:
-            search.keep_up(settings, summary.touched if summary.was_kept_up else None)
+            search.keep_up(settings, summary.touched if summary is not None and summary.was_kept_up else None)
             note_kept_up(store)
         except CrustsError as error:
             note(f"the search file was left as it was: {error}")
     finally:
         store.close()
     return unpriced
-
-
-def learn_new_prices(settings: Settings, *, ask_all: bool = False, fetch: bool = False) -> list[str]:
-    """Price the calls of models that were not seen before (D15); gives back the models without a price."""
-    from crusts_index.store.prices import learn_prices
-
-    store = open_store(settings.db, write=True)
-    try:
-        return learn_prices(store, now_ms(), refresh=ask_all, refresh_online=fetch)
-    finally:
-        store.close()
 
 
 def list_problems(settings: Settings) -> list[tuple[str, int, int, str]]:

@@ -15,10 +15,10 @@ from crusts_index.index.forget import compact
 from crusts_index.regular import is_regular, open_regular
 from crusts_index.store import promises, search
 from crusts_index.store.locks import held, rebuild_lock
-from crusts_index.store.open import SIDE_FILES, transaction, uri
+from crusts_index.store.open import remove, transaction, uri
+from crusts_index.store.private import copies_of
 from crusts_index.store.settings import Settings, search_path
 
-_COPY = re.compile(r"\.\d+\.(?:bak|old)$")
 _LOGS = (".log", ".jsonl")
 _DERIVED = ("context.json",)
 """Files that a report writes anew whenever it runs."""
@@ -59,7 +59,7 @@ def keep_promises(
         is_done = search.leave_nothing(search_path(settings.db), None if is_text else store)
         copies = copies_holding(settings.db, None if is_text else names)
         for copy in copies:
-            delete_copy(copy)
+            remove(copy)
         if is_text:
             for name in _SAYING:
                 with suppress(OSError):
@@ -76,21 +76,7 @@ def keep_promises(
 
 def copies_holding(db: str, sessions: Sequence[str] | None) -> list[str]:
     """Copies that upgrades and rebuilds left beside the store and that hold one of the sessions, or may; None = all."""
-    folder, name = os.path.split(os.path.abspath(db))
-    try:
-        beside = sorted(os.listdir(folder))
-    except OSError:
-        return []
-    copies = [entry for entry in beside if entry.startswith(name) and _COPY.fullmatch(entry[len(name) :])]
-    paths = [os.path.join(folder, copy) for copy in copies]
-    return [path for path in paths if sessions is None or _holds(path, sessions)]
-
-
-def delete_copy(path: str) -> None:
-    """Delete a copy of the store, and what SQLite may have left beside it."""
-    for name in (path, *(path + side for side in SIDE_FILES)):
-        with suppress(FileNotFoundError):
-            os.unlink(name)
+    return [path for path in copies_of(db) if sessions is None or _holds(path, sessions)]
 
 
 def wipe(home: str, sessions: Sequence[str]) -> list[str]:

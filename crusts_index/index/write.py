@@ -161,7 +161,7 @@ class Writer:
         # What is still to be settled from this very transaction must not point at rows that go.
         self._settle()
         self._lost.update(shared_uses(store, low, high))
-        self._responses |= release_calls(store, transcript, low, high, retain=stretch.mode == RETAIN)
+        self._responses |= release_calls(store, low, high, retain=stretch.mode == RETAIN)
         delete_rows(store, transcript, _CLEARED)
         threads = bounds(transcript, THREAD_BITS)
         store.execute(

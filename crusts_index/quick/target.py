@@ -3,7 +3,7 @@
 The time is bounded in one place, here, and in this order:
 
 * `begin` notes when the process must be done, before anything is waited for.
-* Standard input is read for as long as `STDIN_SECONDS` and what `most` allow; one that stays open behind a whole
+* Standard input is read for as long as `STDIN_SECONDS`, up to `MOST_STDIN`; one that stays open behind a whole
   payload is left open, half a payload is none.
 * Who waits for something, a lock or another program, waits no longer than `left`.
 * What hangs all the same, in SQLite, in a file system, in a pipe that nobody reads, is ended by a thread that only
@@ -131,17 +131,17 @@ def _put(descriptor: int, text: str) -> None:
         pass  # there is nobody to tell
 
 
-def read_stdin(most: int = MOST_STDIN) -> bytes:
+def read_stdin() -> bytes:
     """The payload on stdin; nothing from a terminal, or where there is none."""
     try:
         if sys.stdin is None or sys.stdin.isatty():
             return b""
-        return _read(sys.stdin.fileno(), most)
+        return _read(sys.stdin.fileno())
     except (OSError, ValueError):
         return b""
 
 
-def _read(descriptor: int, most: int) -> bytes:
+def _read(descriptor: int) -> bytes:
     import select
 
     poll = select.poll()
@@ -149,9 +149,9 @@ def _read(descriptor: int, most: int) -> bytes:
     data = bytearray()
     looked_at = 0
     end = monotonic() + left(STDIN_SECONDS)
-    while len(data) < most and (seconds := end - monotonic()) > 0:
+    while len(data) < MOST_STDIN and (seconds := end - monotonic()) > 0:
         if poll.poll(min(seconds, _QUIET_SECONDS) * 1000):
-            part = os.read(descriptor, min(_CHUNK, most - len(data)))
+            part = os.read(descriptor, min(_CHUNK, MOST_STDIN - len(data)))
             if not part:
                 break
             data += part

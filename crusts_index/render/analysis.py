@@ -43,7 +43,7 @@ def analysis_text(
 ) -> None:
     """The sections from the head to the compactions."""
     _head(page, facts, history)
-    _size(page, facts, window)
+    _size(page, window)
     _categories(page, current)
     if facts.all_compactions or lifetime.content_sum != current.content_sum:
         page.say(
@@ -134,7 +134,7 @@ def _head(page: Page, facts: Facts, history: ModelHistory) -> None:
     )
 
 
-def _size(page: Page, facts: Facts, window: Window) -> None:
+def _size(page: Page, window: Window) -> None:
     page.head("Window")
     health = page.paint(window.health, COLOURS[window.health])
     share = f"{window.usage_percentage:,.1f}%"

@@ -195,6 +195,13 @@ def keep_private(path: str) -> None:
                 os.chmod(name, mode & 0o700)
 
 
+def remove(path: str) -> None:
+    """Delete a database, and what SQLite left beside it."""
+    for name in (path, *(path + side for side in SIDE_FILES)):
+        with suppress(FileNotFoundError):
+            os.unlink(name)
+
+
 def explain(error: sqlite3.Error, path: "StorePath") -> CrustsError:
     """What SQLite's error means for this store and what to do, in one line."""
     return CrustsError(_explanation(error, os.fspath(path)) or f"the store at {os.fspath(path)}: {error}")

@@ -46,11 +46,19 @@ def tighten(settings: Settings) -> list[str]:
 def _stores(settings: Settings) -> list[str]:
     """The store, the search file, what SQLite keeps beside them, and copies of the store."""
     paths = [name + side for name in (settings.db, search_path(settings.db)) for side in ("", *SIDE_FILES)]
-    folder, name = os.path.split(settings.db)
+    return paths + copies_of(settings.db)
+
+
+def copies_of(db: str) -> list[str]:
+    """Copies that upgrades and rebuilds left beside the store: `index.db.0001.bak`, `index.db.<time>.old`."""
+    folder, name = os.path.split(os.path.abspath(db))
+    found: list[str] = []
     with suppress(OSError):
-        copies = (one for one in os.listdir(folder) if one.startswith(f"{name}.") and one.endswith((".bak", ".old")))
-        paths += [os.path.join(folder, one) for one in copies]
-    return paths
+        for entry in sorted(os.listdir(folder)):
+            number, _, ending = entry.removeprefix(f"{name}.").partition(".")
+            if entry.startswith(f"{name}.") and number.isdigit() and ending in ("bak", "old"):
+                found.append(os.path.join(folder, entry))
+    return found
 
 
 def is_ours(folder: str, db: str) -> bool:

@@ -15,13 +15,13 @@ from crusts_index.errors import CrustsError
 from crusts_index.regular import is_regular
 from crusts_index.store.locks import held, search_lock
 from crusts_index.store.open import (
-    SIDE_FILES,
     demand_regular,
     explain,
     explained,
     keep_private,
     open_store,
     read_only,
+    remove,
     uri,
 )
 from crusts_index.store.settings import search_path
@@ -160,13 +160,6 @@ def _take_out(path: str, store: sqlite3.Connection) -> bool:
         return not busy
     except (sqlite3.Error, OSError):
         return False
-
-
-def remove(path: str) -> None:
-    """Delete the search file."""
-    for name in (path, *(path + side for side in SIDE_FILES)):
-        with suppress(FileNotFoundError):
-            os.unlink(name)
 
 
 def behind(store: sqlite3.Connection, path: str) -> tuple[int, int]:
