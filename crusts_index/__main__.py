@@ -154,7 +154,11 @@ def _quick(args: list[str]) -> tuple[str, list[str]] | None:
 
 def _is_target(name: str, args: list[str]) -> bool:
     """Whether Claude Code may be running this and waiting for it."""
-    return name in HOOK_TARGETS or (name == "index" and any(word.partition("=")[0] == "--hook" for word in args))
+    if name != "index":
+        return name in HOOK_TARGETS
+    from crusts_index.quick.target import is_hook
+
+    return is_hook(args)
 
 
 def _run_quick(name: str, args: list[str]) -> int:

@@ -67,7 +67,7 @@ def reextract(
     context: typer.Context,
     result: Annotated[pathlib.Path, typer.Argument(metavar="RESULT", help="A result file of `bench compact`.")],
 ) -> None:
-    """Read the files that the summary names anew, from the store, without compacting again; rewrites the file."""
+    """Read the files that the summary names again, from the store, without compacting again; rewrites the file."""
     settings = options.settings(context)
     document = _read(result)
     prior = document.get("summaryFileRefs") or []

@@ -168,7 +168,7 @@ class StoreChecks:
             )
         modes = query.run(store, "doctor_nonstandard").rows
         if modes:
-            named = ", ".join(text.clean(row[0]) for row in modes[:5])
+            named = ", ".join(row[0] for row in modes[:5])
             calls = sum(row[1] for row in modes)
             return WARN, f"{calls:,} calls are costed as standard calls, which they are not ({named})"
         return PASS, "every call has its list price"

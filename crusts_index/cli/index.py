@@ -32,7 +32,7 @@ def index(
     rebuild: Annotated[
         bool, typer.Option("--rebuild", help="Read everything into a new store; the old file is kept.")
     ] = False,
-    prices: Annotated[bool, typer.Option("--prices", help="Ask the bundled price list anew for every model.")] = False,
+    prices: Annotated[bool, typer.Option("--prices", help="Ask the bundled price list again for every model.")] = False,
     fetch: Annotated[
         bool, typer.Option("--fetch", help="With --prices: fetch the newest list. The only use of a network.")
     ] = False,

@@ -62,7 +62,7 @@ def optimize(
     target = look_at(_folder(facts, project_path), settings)
     if target.folder is None:
         console.note(f"the session's project {facts.session.project} is not on this machine; name one: --project-path")
-    result = find_fixes(facts, window, found.waste, target, found.thresholds, min_savings, kinds)
+    result = find_fixes(facts, found.waste, target, found.thresholds, min_savings, kinds)
     outcomes: list[Outcome] = []
     share = result.total / window.limit * 100 if window.limit else 0.0
     if not settings.json:

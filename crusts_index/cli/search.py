@@ -75,7 +75,7 @@ def search(
         filters["session"] = Store(store, settings).choose(session) if session else None
         hits, in_all = _find(settings, store, wanted, filters, limit or SHOWN)
     if not keeps_text(settings):
-        console.note('config.json says "keepText": false: no text is kept, so there is none to find')
+        console.note("keepText is not true: no text is kept, so there is none to find")
     if settings.json:
         _print_json(wanted, hits, in_all)
     else:

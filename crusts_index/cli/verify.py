@@ -14,7 +14,7 @@ _ROWS_SHOWN = 20
 
 
 def verify(context: typer.Context) -> None:
-    """Read all transcripts that still exist anew, compare with the store, and explain every difference.
+    """Read all transcripts that still exist again, compare with the store, and explain every difference.
 
     Exit code 0: equal, or explained; 1: something is not explained. The store is brought up to date first.
     """
@@ -36,11 +36,11 @@ def verify(context: typer.Context) -> None:
 
 def _print(verdict: Verdict) -> None:
     more = tuple(kept - fresh for kept, fresh in zip(verdict.kept, verdict.fresh, strict=True))
-    rows = [["store", *verdict.kept], ["read anew", *verdict.fresh], ["difference", *more]]
+    rows = [["store", *verdict.kept], ["read again", *verdict.fresh], ["difference", *more]]
     console.put(table.table(("API calls", *COUNTS), rows, console.table_width()))
     here = verdict.transcripts - verdict.gone
     console.put(
-        f"{here:,} of {verdict.transcripts:,} transcripts are on disk and were read anew. All numbers are exact."
+        f"{here:,} of {verdict.transcripts:,} transcripts are on disk and were read again. All numbers are exact."
     )
     for line in verdict.lines:
         console.remark(f"{_words(line)}: {line.concerned:,} API calls {REASONS[line.reason]}")
@@ -62,5 +62,5 @@ def _words(line: Line) -> str:
 
 def _conclusion(verdict: Verdict) -> str:
     if not verdict.is_explained:
-        return "NOT explained: `crusts index --rebuild` reads everything anew and keeps the old store; report this."
+        return "NOT explained: `crusts index --rebuild` reads everything again and keeps the old store; report this."
     return "The store is what the transcripts say" + (", and every difference is explained." if verdict.lines else ".")

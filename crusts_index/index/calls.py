@@ -97,7 +97,7 @@ class _Member(NamedTuple):
 
 
 def settle_calls(store: sqlite3.Connection, touched: Iterable[int], continued: Iterable[int]) -> None:
-    """Make the calls of the touched responses anew; `continued` have lines from an earlier stretch."""
+    """Make the calls of the touched responses again; `continued` have lines from an earlier stretch."""
     ids = set(touched)
     _fill(store, "touched", ids)
     edges = store.execute(_NEIGHBOURS).fetchall()
@@ -105,10 +105,10 @@ def settle_calls(store: sqlite3.Connection, touched: Iterable[int], continued: I
     _fill(store, "related", related)
     store.execute(_WRITE_LONE)
     store.execute(_CALL_OF_ITS_OWN)
-    spread_anew = set(continued)
+    spread_again = set(continued)
     for members in _components(store, edges):
-        spread_anew |= _write_shared(store, members)
-    for response in spread_anew:
+        spread_again |= _write_shared(store, members)
+    for response in spread_again:
         _spread_blocks(store, response)
     if store.execute("select 1 from prices limit 1").fetchone():
         rows = store.execute(
@@ -143,7 +143,7 @@ def _components(store: sqlite3.Connection, edges: list[tuple[int, int, int | Non
 
 
 def _write_shared(store: sqlite3.Connection, ids: set[int]) -> set[int]:
-    """Write one call of several responses; gives back those whose blocks are to be spread anew."""
+    """Write one call of several responses; gives back those whose blocks are to be spread again."""
     members = [_Member(*store.execute(_MEMBERS, (one,)).fetchone()) for one in ids]
     owner = min(members, key=lambda member: member.rank)
     rivals = [

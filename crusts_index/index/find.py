@@ -158,7 +158,7 @@ class Walk:
         except _NOT_THERE:
             return  # a link to nothing, or deleted since the folder was listed
         except OSError as error:
-            self.unreadable.append((path, _reason(error)))
+            self.unreadable.append((path, reason(error)))
             return
         name = entry.name
         meta_mtime = None
@@ -177,9 +177,9 @@ class Walk:
                 return [e for e in entries if e.name.isascii() or self._is_text(e.name, e.path)]
         except _NOT_THERE as error:
             if not may_miss:
-                self.unreadable.append((path, _reason(error)))
+                self.unreadable.append((path, reason(error)))
         except OSError as error:
-            self.unreadable.append((path, _reason(error)))
+            self.unreadable.append((path, reason(error)))
         return []
 
     def _is_text(self, name: str, path: str | None = None) -> bool:
@@ -198,7 +198,7 @@ class Walk:
         except _NOT_THERE:
             return False
         except OSError as error:
-            self.unreadable.append((entry.path, _reason(error)))
+            self.unreadable.append((entry.path, reason(error)))
             return False
         path = self._real(entry)
         if path in self._folders:
@@ -248,5 +248,6 @@ def _mtime_ns(path: str | None) -> int | None:
         return None
 
 
-def _reason(error: OSError) -> str:
+def reason(error: OSError) -> str:
+    """Why something could not be read, in a few words."""
     return (error.strerror or str(error)).lower()

@@ -46,7 +46,7 @@ class Forgotten(NamedTuple):
 
 
 def forget(store: sqlite3.Connection, sessions: Sequence[str]) -> Forgotten:
-    """Take all rows of these sessions out, in one transaction; what others share with them is settled anew.
+    """Take all rows of these sessions out, in one transaction; what others share with them is settled again.
 
     The ids are remembered, of sessions that the store does not know too; that nothing beside the store tells of them
     either is promised.
@@ -66,7 +66,7 @@ def forget_returned(store: sqlite3.Connection) -> None:
 
 
 def compact(store: sqlite3.Connection) -> str | None:
-    """Write the store anew without free pages or log; says what stood in the way, if anything did."""
+    """Write the store again without free pages or log; says what stood in the way, if anything did."""
     said = None
     store.execute("pragma secure_delete = on")
     store.execute("pragma temp_store = file")  # a store of gigabytes is not to be copied into memory

@@ -57,7 +57,7 @@ def shared_uses(store: sqlite3.Connection, low: int, high: int) -> list[str]:
 
 
 def settle_owners(store: sqlite3.Connection, lost: Iterable[str], touched: Iterable[int] = ()) -> None:
-    """Decide anew who owns what, where several rows bear one tool use id.
+    """Decide again who owns what, where several rows bear one tool use id.
 
     `lost` are the tool use ids of which an occurrence was taken out, `touched` the rows that came or changed.
     """

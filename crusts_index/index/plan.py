@@ -7,7 +7,7 @@ from collections import namedtuple
 from crusts_index.index.find import Seen
 
 PARSER = 2
-"""Number of the parser. A change that reads the same bytes otherwise raises it: live transcripts are then read anew."""
+"""Number of the parser. Who reads the same bytes otherwise raises it: live transcripts are then read again."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

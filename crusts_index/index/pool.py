@@ -16,7 +16,8 @@ from queue import Empty, Queue
 from threading import Thread
 from typing import Any
 
-from crusts_index.index.read import Outcome, Stretch, Task, read, read_here, reason
+from crusts_index.index.find import reason
+from crusts_index.index.read import Outcome, Stretch, Task, read, read_here
 
 _LOOK_SECONDS = 1.0
 """How often a worker looks whether its parent is still there."""

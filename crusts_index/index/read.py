@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 
+from crusts_index.index.find import reason
 from crusts_index.index.past import StoredPast
 from crusts_index.index.plan import PARSER, Job, is_in_place
 from crusts_index.index.privacy import withhold, withhold_from
@@ -84,11 +85,6 @@ def read_here(tasks: Iterable[Task], store: str, keep_text: bool, is_up: IsUp | 
         except OSError as error:
             yield job, reason(error)
         yield job, None
-
-
-def reason(error: OSError) -> str:
-    """Why something could not be read, in a few words."""
-    return (error.strerror or str(error)).lower()
 
 
 def read(
@@ -233,7 +229,7 @@ def _context_rows(outputs: list[Row]) -> list[Row]:
 
 
 def _state_of(past: StoredPast) -> State | None:
-    """The state that an earlier run left; None where it is damaged or of another form: then all is read anew."""
+    """The state that an earlier run left; None where it is damaged or of another form: then all is read again."""
     try:
         return State.load(past.state())
     except msgspec.MsgspecError:

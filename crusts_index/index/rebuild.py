@@ -30,7 +30,7 @@ _WHOLE = ("projects", "sessions", "transcripts", "surroundings", "models", "pric
 
 
 def rebuild(settings: Settings, options: Options) -> Summary:
-    """Read everything anew; the old store stays as `index.db.<time>.old`. Without a store this is a plain index.
+    """Read everything again; the old store stays as `index.db.<time>.old`. Without a store this is a plain index.
 
     Readers see the old store until the new one is whole. Raises CrustsError where it cannot be written; the store
     is then as it was.
@@ -69,7 +69,7 @@ def _build(settings: Settings, options: Options, roots: list[str]) -> Summary:
 
 
 def _carry_over(old: str, fresh: str, seen: list[Seen]) -> Marks:
-    """Copy what cannot be read again. Transcripts keep their ids, and those to be read begin anew at offset 0.
+    """Copy what cannot be read again. Transcripts keep their ids, and those to be read begin again at offset 0.
 
     Gives back how the old store stood.
     """

@@ -21,12 +21,12 @@ from crusts_index.store.settings import Settings, search_path
 
 _LOGS = (".log", ".jsonl")
 _DERIVED = ("context.json",)
-"""Files that a report writes anew whenever it runs."""
+"""Files that a report writes again whenever it runs."""
 _SAYING = (*_DERIVED, "auto-inject.log", "auto-inject.log.1", "tui_history")
 """Files that hold what was said or typed."""
 _LARGEST = 16 << 20
 SMALL_STORE = 64 << 20
-"""Bytes of a store that is written anew at once, even by a run that must soon end."""
+"""Bytes of a store that is written again at once, even by a run that must soon end."""
 
 
 class Kept(NamedTuple):

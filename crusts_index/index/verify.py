@@ -170,7 +170,7 @@ class Line(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """Totals of the store, totals read anew, and what makes the difference, line by line."""
+    """Totals of the store, totals read again, and what makes the difference, line by line."""
 
     transcripts: int
     gone: int
@@ -191,7 +191,7 @@ class Verdict(NamedTuple):
 
 
 def verify(db: str, roots: Sequence[str], options: Options) -> Verdict:
-    """Compare the store at `db` with what is read anew from under the projects folders `roots`.
+    """Compare the store at `db` with what is read again from under the projects folders `roots`.
 
     Transcripts that the store found under other folders are read too, if they are there. Raises CrustsError.
     """
@@ -265,7 +265,7 @@ def _elsewhere(store: sqlite3.Connection) -> list[str]:
 
 @contextmanager
 def _scratch(db: str) -> Iterator[str]:
-    """A file for the store read anew, on the disk of the store itself if that can be written to."""
+    """A file for the store read again, on the disk of the store itself if that can be written to."""
     folder = os.path.dirname(os.path.abspath(db))
     if not os.path.exists(db):
         raise CrustsError(f"there is no store at {db} yet: run `crusts index`")

@@ -25,7 +25,7 @@ _KEPT = {"responses": ("id",), "tool_uses": ("id",)}
 """Tables whose rows may come again with more in them: all columns but those that the store decides are written over."""
 
 _CLEARED = tuple(table for table in TABLES if table not in ("threads", "fold_states", "responses"))
-"""Tables of which all rows go before a transcript is read anew."""
+"""Tables of which all rows go before a transcript is read from its beginning again."""
 
 ROWS_AT_ONCE = 40
 """Rows of one insert into the largest tables: a fifth (records) to two fifths (blocks) quicker than one by one."""
@@ -155,7 +155,7 @@ class Writer:
         return row is not None and tuple(row) == stretch.basis
 
     def _clear(self, stretch: Stretch) -> None:
-        """Take out what the store has of a transcript that is read anew (D4)."""
+        """Take out what the store has of a transcript that is read from its beginning again (D4)."""
         transcript, store = stretch.transcript_id, self._store
         low, high = bounds(transcript)
         # What is still to be settled from this very transaction must not point at rows that go.
@@ -224,7 +224,7 @@ class Writer:
         self._flush()
         store = self._store
         for transcript in settle_sessions(store, self._transcripts):
-            # Rank 4 of D2 asks for the session, so every call that this transcript shares is ranked anew.
+            # Rank 4 of D2 asks for the session, so every call that this transcript shares is ranked again.
             ids_of = bounds(transcript)
             ids = store.execute(
                 "select id from responses where id between ? and ? or id < 0 and transcript_id = ?",

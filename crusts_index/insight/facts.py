@@ -134,7 +134,6 @@ class ToolUse(NamedTuple):
     epoch: int
     in_window: bool
     on_path: bool
-    after_call: int | None
 
 
 class Compaction(NamedTuple):

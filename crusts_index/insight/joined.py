@@ -37,7 +37,6 @@ def join_tool_uses(uses: dict[int, tuple[Any, ...]], blocks: list[Block]) -> lis
                     *(use.tokens if use else 0, result.tokens if result else 0),
                     *((row[18] == 1, row[19] == 1, row[20] == 1) if result else (False, False, False)),
                     *(row[21] == 1, row[22], row[23], where.branch, last.epoch, last.in_window, last.on_path),
-                    result.call_ordinal if result else None,
                 )
             )
         )

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from crusts_index.insight.facts import Facts
     from crusts_index.insight.waste import WasteItem
-    from crusts_index.insight.window import Window
 
 KINDS = ("compact-focus", "permissions-deny", "claudeignore", "claudemd-rule", "mcp-disable", "claudemd-oversized")
 """The kinds of fixes, in the order in which equal savings stand."""
@@ -66,7 +65,6 @@ class Optimization(NamedTuple):
 
 def optimize(
     facts: Facts,
-    window: Window,
     waste: Sequence[WasteItem],
     target: Target,
     thresholds: Thresholds | None = None,

@@ -52,8 +52,8 @@ class Part:
         self._first_epoch = link.epoch if link else self._epoch_base
         if link is not None:
             self.forks[self._branch_base] = Fork(link.branch, link.record_id)
-        for number, parent, anew, first, record, branch, response in self._branches:
-            if anew:
+        for number, parent, is_root, first, record, branch, response in self._branches:
+            if is_root:
                 fork = Fork(None, None)
             elif record is None:
                 fork = Fork(self.branch(parent), first - 1)

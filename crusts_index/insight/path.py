@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 class Fork(NamedTuple):
     """Where a branch leaves another: `parent`'s records up to `last_record_id` (None: all) come before it.
 
-    Of the response that the last one is a line of, all lines do. `parent` None: the branch starts anew.
+    Of the response that the last one is a line of, all lines do. `parent` None: the branch goes on from none.
     """
 
     parent: int | None

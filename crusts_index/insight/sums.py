@@ -180,10 +180,10 @@ class Sums:
         if not one.branches:
             return [[one.transcript, 0, None, None]]
         forks = {}
-        for number, parent, anew, first, record, branch, response in self._fetch(
+        for number, parent, is_root, first, record, branch, response in self._fetch(
             "session_branches", transcript=one.transcript
         ):
-            if anew:
+            if is_root:
                 forks[number] = Fork(None, None)
             elif record is None:
                 forks[number] = Fork(parent, first - 1)

@@ -36,7 +36,7 @@ def match_of(text: str) -> str | None:
 
 
 def find(store: sqlite3.Connection, path: str, match: str) -> list[int]:
-    """Ids of the blocks and tool uses whose text matches; a damaged search file is made anew. Raises CrustsError."""
+    """Ids of the blocks and tool uses whose text matches; a damaged search file is made again. Raises CrustsError."""
     try:
         return _find(path, match)
     except sqlite3.Error as error:

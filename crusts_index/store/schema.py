@@ -153,7 +153,7 @@ branches = Table(
     _int("thread_id", "its thread", ForeignKey("threads.id"), primary_key=True),
     _int("branch", "number in its thread; branch 0 has no row", primary_key=True),
     _int("parent_branch", "the branch it left", nullable=False),
-    _col("fork_uuid", BLOB, "uuid of the record it forks at; null = it starts anew"),
+    _col("fork_uuid", BLOB, "uuid of the record it forks at; null = it forks at none"),
     _int("first_record_id", "the prompt or boundary that opened it (D10)", nullable=False),
     sqlite_with_rowid=False,
 )
@@ -418,7 +418,7 @@ meta_records = Table(
     _int("transcript_id", "its transcript", ForeignKey("transcripts.id"), primary_key=True),
     _text("key", "record type, the last one wins; prompt, command: the first by time", primary_key=True),
     _int("record_id", "the record that said so", nullable=False),
-    _text("value", "what it said; JSON where it is no single text"),
+    _text("value", "what it said, titles as one line of up to 200 characters; JSON where it is no single text"),
     sqlite_with_rowid=False,
 )
 
@@ -511,7 +511,7 @@ forgotten = Table(
 store_facts = Table(
     "store_facts",
     metadata,
-    _text("name", "what: views, text …", primary_key=True),
+    _text("name", "what: views, text, promise, kept_up, look:<folder> …", primary_key=True),
     _text("value", "its value", nullable=False),
     sqlite_with_rowid=False,
 )

@@ -2,7 +2,7 @@
 
 It stands beside the store, holds nothing that the store lacks, and may be deleted at any time. A text's rowid is
 its block's id. Each transcript has a mark: up to which block its texts were taken, how many, and a checksum of
-them, so that an append costs what is new, and a transcript that was read anew is taken anew.
+them, so that an append costs what is new, and a transcript that was read again from its beginning is taken again.
 """
 
 import os
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 TIMEOUT = 10.0
 """Seconds to wait for another writer."""
 _OURS = 0x63727573  # application_id: a file that another program made is left alone
-_LAYOUT = 1  # user_version: a file of another layout is made anew
+_LAYOUT = 1  # user_version: a file of another layout is made again
 _BATCH_CHARS = 8_000_000  # characters of text that share a transaction
 # Scripts that put no spaces between words: each character is a word of its own, so that parts are found too.
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]")
@@ -106,7 +106,7 @@ def update(
 ) -> bool:
     """Take what is new in the store into the search file at `path`; False if another process is doing so.
 
-    A file that is missing, damaged, of another layout or `is_damaged` by the caller's word is made anew.
+    A file that is missing, damaged, of another layout or `is_damaged` by the caller's word is made again.
     Raises CrustsError where it cannot be written, or is a database of another program.
     """
     with held(search_lock(path), timeout=timeout) as is_mine:
@@ -322,6 +322,6 @@ def _kind(error: sqlite3.Error) -> int:
 
 
 def is_damage(error: sqlite3.Error) -> bool:
-    """Whether making the file anew mends it: damage, and tables that are not there or look otherwise."""
+    """Whether making the file again mends it: damage, and tables that are not there or look otherwise."""
     kinds = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
     return isinstance(error, _Outdated) or _kind(error) in kinds

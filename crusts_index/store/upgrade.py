@@ -78,7 +78,7 @@ def upgrading(path: str, timeout: float = TIMEOUT) -> "Iterator[Connection]":
     """An SQLAlchemy connection on which a whole upgrade is one transaction, write lock first.
 
     `timeout` is how many seconds to wait for that lock.
-    Foreign keys are off on it: a table made anew would take its children's rows along.
+    Foreign keys are off on it: a table that is made again would take its children's rows along.
     """
     from sqlalchemy import create_engine, event
     from sqlalchemy.exc import DBAPIError
@@ -236,7 +236,7 @@ def _lay_views(store: sqlite3.Connection) -> None:
 
 
 def _drop_views(store: sqlite3.Connection) -> list[tuple[str, str]]:
-    """Drop every view, since one over a table that is made anew stops the upgrade; returns the user's own."""
+    """Drop every view, since one over a table that is made again stops the upgrade; returns the user's own."""
     views: list[tuple[str, str]] = store.execute(_CREATED).fetchall()
     ours = _laid_names(store) if views else []
     for name, _ in views:

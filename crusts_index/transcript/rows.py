@@ -120,7 +120,7 @@ class Batch(NamedTuple):
 
     rows: dict[str, list[Row]]
     continued: list[int]
-    """Ids of responses that have lines from before this stretch: their blocks' shares are to be made anew."""
+    """Ids of responses that have lines from before this stretch: their blocks' shares are to be made again."""
     contexts: list[Row]
     """Outputs of `/context` that are still to be parsed: record, time, version, text."""
     records: int

@@ -2,7 +2,7 @@
 -- context (D7).
 --   session_id            its session
 --   thread_kind           main, subagent, sidechain or progress
---   number                of the message in its thread, from 1; a session's part files each begin anew
+--   number                of the message in its thread, from 1; a session's part files each begin with 1
 --   timestamp             of its first record, ISO 8601 UTC; time_ms the same in milliseconds
 --   type                  user, assistant, attachment or system; subtype: of an attachment its inner type
 --   is_prompt             1 = a human prompt; is_summary: 1 = a compaction summary
