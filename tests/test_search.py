@@ -407,7 +407,7 @@ def test_without_text_it_says_so(folder: ClaudeFolder, t: Transcript) -> None:
     home.mkdir()
     (home / "config.json").write_text('{"keepText": false}')
     done = folder.crusts("search", "hang")
-    assert (0, True) == (done.code, '"keepText": false' in done.err)
+    assert (0, True) == (done.code, "keepText is not true" in done.err)
     assert "Nothing found for 'hang'.\n" == done.out
     assert [] == ask(home / "index.db", "select * from texts")
 

@@ -16,6 +16,7 @@ from crusts_index.plain import Safe, join, line
 from crusts_index.render import console, jsonout, text
 from crusts_index.store import matches, query
 from crusts_index.store import search as file
+from crusts_index.store.search_file import is_ours
 from crusts_index.store.settings import Settings, search_path
 
 SHOWN = 20
@@ -109,7 +110,7 @@ def _bring_up(store: Connection, path: str) -> None:
         if not file.update(store, path, timeout=PATIENCE):
             console.note("another crusts is bringing the search file up to date: answering from what is there")
     except CrustsError as error:
-        if not os.path.exists(path) or not file.is_ours(path):
+        if not os.path.exists(path) or not is_ours(path):
             raise
         console.note(f"could not bring the search file up to date ({error}); answering from what is there")
 

@@ -6,7 +6,8 @@ from contextlib import closing
 
 from crusts_index.errors import CrustsError
 from crusts_index.store.open import explain, read_only
-from crusts_index.store.search import ALIEN, SEPARATOR, TIMEOUT, is_damage, is_ours, spaced, update
+from crusts_index.store.search import SEPARATOR, spaced, update
+from crusts_index.store.search_file import ALIEN, TIMEOUT, is_damage, is_ours
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,25 +5,15 @@ its block's id. Each transcript has a mark: up to which block its texts were tak
 them, so that an append costs what is new, and a transcript that was read again from its beginning is taken again.
 """
 
-import os
 import re
 import sqlite3
 import zlib
-from contextlib import closing, suppress
+from contextlib import closing
 
 from crusts_index.errors import CrustsError
-from crusts_index.regular import is_regular
 from crusts_index.store.locks import held, search_lock
-from crusts_index.store.open import (
-    demand_regular,
-    explain,
-    explained,
-    keep_private,
-    open_store,
-    read_only,
-    remove,
-    uri,
-)
+from crusts_index.store.open import explain, explained, open_store, read_only, remove
+from crusts_index.store.search_file import TIMEOUT, is_damage, is_ours, kind_of, open_to_write
 from crusts_index.store.settings import search_path
 
 TYPE_CHECKING = False
@@ -35,10 +25,6 @@ if TYPE_CHECKING:
 
     Text = tuple[int, str]
 
-TIMEOUT = 10.0
-"""Seconds to wait for another writer."""
-_OURS = 0x63727573  # application_id: a file that another program made is left alone
-_LAYOUT = 1  # user_version: a file of another layout is made again
 _BATCH_CHARS = 8_000_000  # characters of text that share a transaction
 # Scripts that put no spaces between words: each character is a word of its own, so that parts are found too.
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]")
@@ -46,15 +32,6 @@ _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)?")
 SEPARATOR = "\x1f"
 """What stands about characters that are words of their own."""
-ALIEN = '{} is a database of another program: move it away, or set "search": false in config.json'
-
-_LAY = (
-    "create virtual table words using fts5 (text, tokenize = 'unicode61 remove_diacritics 2')",
-    """create table marks (transcript_id integer primary key, stamp text not null, last integer not null,
-       texts integer not null, checksum integer not null)""",
-    f"pragma application_id = {_OURS}",
-    f"pragma user_version = {_LAYOUT}",
-)
 # What changes whenever a transcript was read: the marks remember it.
 _STAMPS = """
 select id, offset || ' ' || size || ' ' || mtime_ns || ' ' || parser || ' ' || hex(ifnull(tail_hash, ''))
@@ -116,11 +93,11 @@ def update(
             remove(path)
         for attempt in (1, 2):
             try:
-                with closing(_open_to_write(path, timeout)) as search:
+                with closing(open_to_write(path, timeout)) as search:
                     _take_all(store, search, None if only is None or _is_empty(search) else list(only))
                 return True
             except sqlite3.Error as error:
-                if _kind(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                if kind_of(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                     return False
                 if attempt == 2 or not is_damage(error):
                     raise explain(error, path) from error
@@ -145,7 +122,7 @@ def leave_nothing(path: str, store: sqlite3.Connection | None) -> bool:
 
 def _take_out(path: str, store: sqlite3.Connection) -> bool:
     try:
-        with closing(_open_to_write(path, TIMEOUT)) as search:
+        with closing(open_to_write(path, TIMEOUT)) as search:
             stamps = _stamps(store)
             search.execute("pragma secure_delete = on")
             search.execute("begin immediate")
@@ -172,64 +149,6 @@ def behind(store: sqlite3.Connection, path: str) -> tuple[int, int]:
         raise explain(error, path) from error
     stamps = _stamps(store)
     return texts, sum(marks.get(one) != stamp for one, stamp in stamps.items())
-
-
-def is_ours(path: str) -> bool:
-    """Whether there is a file that we made, or that may be ours but is damaged."""
-    if not is_regular(path):
-        return False
-    try:
-        with closing(read_only(path, TIMEOUT)) as search:
-            return bool(search.execute("pragma application_id").fetchone()[0] == _OURS)
-    except sqlite3.Error:
-        return True
-
-
-def _open_to_write(path: str, timeout: float) -> sqlite3.Connection:
-    demand_regular(path)
-    with suppress(FileExistsError):
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-    keep_private(path)
-    search = sqlite3.connect(uri(path, "mode=rw"), timeout=timeout, isolation_level=None, uri=True)
-    try:
-        _lay(search, path)
-    except BaseException:
-        search.close()
-        raise
-    return search
-
-
-def _lay(search: sqlite3.Connection, path: str) -> None:
-    """The tables, if there are none yet. Raises CrustsError for a database of another program."""
-    state = _state(search)
-    if state == (_OURS, _LAYOUT):
-        return
-    if state[0] != _OURS and search.execute("select 1 from sqlite_master").fetchone():
-        raise CrustsError(ALIEN.format(path))  # looked at only: not a byte of it is ours to change
-    search.execute("pragma journal_mode = wal")
-    search.execute("begin immediate")
-    state = _state(search)  # another process may have been quicker
-    if state == (0, 0) and not search.execute("select 1 from sqlite_master").fetchone():
-        for statement in _LAY:
-            search.execute(statement)
-    elif state[0] != _OURS:
-        search.execute("rollback")
-        raise CrustsError(ALIEN.format(path))
-    elif state[1] != _LAYOUT:
-        search.execute("rollback")
-        raise _Outdated("another layout")
-    search.execute("commit")
-
-
-class _Outdated(sqlite3.DatabaseError):
-    """A search file of another layout."""
-
-
-def _state(search: sqlite3.Connection) -> tuple[int, int]:
-    (application,), (layout,) = (
-        search.execute(f"pragma {name}").fetchone() for name in ("application_id", "user_version")
-    )
-    return application, layout
 
 
 def _is_empty(search: sqlite3.Connection) -> bool:
@@ -315,13 +234,3 @@ def spaced(text: str) -> str:
     if "\x1b" in text:
         text = _ESCAPE.sub(SEPARATOR, text)
     return text if text.isascii() else _UNSPACED.sub(rf"{SEPARATOR}\g<0>{SEPARATOR}", text)
-
-
-def _kind(error: sqlite3.Error) -> int:
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF
-
-
-def is_damage(error: sqlite3.Error) -> bool:
-    """Whether making the file again mends it: damage, and tables that are not there or look otherwise."""
-    kinds = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
-    return isinstance(error, _Outdated) or _kind(error) in kinds
