@@ -39,7 +39,7 @@ def inject(settings: "Settings", data: bytes) -> None:
     """Print the advice as Claude Code wants it, and log it, if the gate is open; else nothing."""
     from crusts_index.claude.payloads import read_hook
     from crusts_index.insight.gate import advice, gate_of, is_hot
-    from crusts_index.store.when import now_ms
+    from crusts_index.store.when import iso, now_ms
 
     gate = gate_of(settings.config)
     payload = read_hook(data) if gate.is_enabled else None
@@ -58,7 +58,7 @@ def inject(settings: "Settings", data: bytes) -> None:
         focus = _focus(live, settings)
         text = advice(live.window, focus)
         entry = {
-            "ts": _iso(now),
+            "ts": iso(now),
             "sessionId": named.session_id,
             "usagePercent": round(live.window.usage_percentage, 1),
             "windowTokens": live.window.size,
@@ -160,10 +160,3 @@ def _log(settings: "Settings", entry: "dict[str, Any]") -> None:
         os.write(handle, json.dumps(entry, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
     finally:
         os.close(handle)
-
-
-def _iso(milliseconds: int) -> str:
-    import time
-
-    seconds, rest = divmod(milliseconds, 1000)
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{rest:03d}Z"

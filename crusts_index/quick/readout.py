@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 DETAIL = "context.json"
-
-
 MOST_DAYS = 36_500
 
 
@@ -94,7 +92,7 @@ def read(store: "sqlite3.Connection", since: int, project: str | None) -> "dict[
     for key, context in query.run(store, "readout_curve", since=since).rows:
         curves.setdefault(key, []).append(context)
     return insight.detail(
-        _iso(since),
+        when.iso(since),
         rows("readout")[0],
         rows("readout_sessions"),
         curves,
@@ -111,13 +109,6 @@ def encode(value: object, *, indent: bool = False) -> Safe:
     import json
 
     return escaped(json.dumps(value, indent=2, ensure_ascii=False))
-
-
-def _iso(milliseconds: int) -> str:
-    import time
-
-    seconds, rest = divmod(milliseconds, 1000)
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{rest:03d}Z"
 
 
 def _keep(document: object, path: str, *, named: bool) -> str | None:

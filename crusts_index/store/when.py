@@ -1,4 +1,4 @@
-"""Times as people type them on the command line, turned into UTC milliseconds. Spec: D6."""
+"""Times as people type them on the command line, turned into UTC milliseconds, and back. Spec: D6."""
 
 import time
 
@@ -18,6 +18,12 @@ _FORMS = "2026-11-30 or 20261130, a time such as 2026-11-30T14:00 or 2026-11-30T
 def now_ms() -> int:
     """The present, in UTC milliseconds."""
     return time.time_ns() // 1_000_000
+
+
+def iso(milliseconds: int) -> str:
+    """UTC milliseconds as ISO 8601."""
+    seconds, rest = divmod(milliseconds, 1000)
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{rest:03d}Z"
 
 
 def parse_when(text: str, now: int) -> int:
