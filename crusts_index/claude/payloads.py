@@ -6,7 +6,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # `typing` stays off the quick paths
     from typing import Any
 
-MAX_BYTES = 16 * 1024 * 1024
 _BEGINNING = 4096
 _LARGEST_EXACT = 2**53
 _LARGEST_WINDOW = 10**9
@@ -19,32 +18,20 @@ class HookPayload:
     """One hook call. A field is None where the payload has no such string."""
 
     __slots__ = (
-        "agent_id",
         "agent_transcript_path",
-        "agent_type",
         "cwd",
         "hook_event_name",
         "model_id",
-        "prompt",
-        "reason",
         "session_id",
-        "source",
         "transcript_path",
-        "trigger",
     )
 
     def __init__(self, fields: "dict[str, Any]") -> None:
         self.session_id = _name(fields.get("session_id"))
         self.transcript_path = _name(fields.get("transcript_path"))
         self.agent_transcript_path = _name(fields.get("agent_transcript_path"))
-        self.agent_id = _name(fields.get("agent_id"))
-        self.agent_type = _name(fields.get("agent_type"))
         self.cwd = _name(fields.get("cwd"))
         self.hook_event_name = _name(fields.get("hook_event_name"))
-        self.prompt = _text(fields.get("prompt"))
-        self.trigger = _name(fields.get("trigger"))
-        self.reason = _name(fields.get("reason"))
-        self.source = _name(fields.get("source"))
         model = fields.get("model")
         self.model_id = _name(model.get("id") if isinstance(model, dict) else model)
 
@@ -53,49 +40,37 @@ class StatusPayload:
     """One status line call. Fields are None where the payload does not say, or not believably.
 
     `window_size` is the size of the context window in tokens, `context_tokens` the input side of the last
-    call (input, cache read, cache write), `output_tokens` its output; `used_percentage` is as sent.
+    call (input, cache read, cache write), `output_tokens` its output.
     """
 
     __slots__ = (
-        "added_dirs",
         "columns",
         "context_tokens",
         "cost_usd",
-        "current_dir",
         "cwd",
         "model_id",
         "model_name",
         "output_tokens",
         "project_dir",
         "session_id",
-        "session_name",
-        "size_distrusted",
         "transcript_path",
-        "used_percentage",
-        "version",
         "window_size",
     )
 
     def __init__(self, fields: "dict[str, Any]") -> None:
-        model, workspace = _object(fields.get("model")), _object(fields.get("workspace"))
+        model = _object(fields.get("model"))
         self.session_id = _name(fields.get("session_id"))
-        self.session_name = _name(fields.get("session_name"))
         self.transcript_path = _name(fields.get("transcript_path"))
         self.cwd = _name(fields.get("cwd"))
-        self.version = _name(fields.get("version"))
         self.model_id = _name(model.get("id")) or _name(fields.get("model"))
         self.model_name = _name(model.get("display_name"))
-        self.current_dir = _name(workspace.get("current_dir"))
-        self.project_dir = _name(workspace.get("project_dir"))
-        added = workspace.get("added_dirs")
-        self.added_dirs = [path for path in added if _name(path)] if isinstance(added, list) else []
+        self.project_dir = _name(_object(fields.get("workspace")).get("project_dir"))
         self.cost_usd = _number(_object(fields.get("cost")).get("total_cost_usd"))
         self.columns = _count(fields.get("columns")) or None
         self._read_window(_object(fields.get("context_window")))
 
     def _read_window(self, window: "dict[str, Any]") -> None:
         self.window_size = _tokens(window.get("context_window_size")) or _tokens(window.get("total_tokens")) or None
-        self.used_percentage = _number(window.get("used_percentage"))
         usage = window.get("current_usage")
         said = usage if isinstance(usage, dict) else {"input_tokens": usage}
         # Behind a compaction all are 0 until the next call: not known yet. One part that makes no sense makes no sum.
@@ -103,9 +78,8 @@ class StatusPayload:
         self.context_tokens = None if None in parts else sum(part or 0 for part in parts) or None
         self.output_tokens = None if self.context_tokens is None else _tokens(said.get("output_tokens"))
         # Some versions sent 200,000 for a window that held far more (D10).
-        self.size_distrusted = bool(self.window_size and (self.context_tokens or 0) > self.window_size)
-        if self.size_distrusted:
-            self.window_size = self.used_percentage = None
+        if self.window_size and (self.context_tokens or 0) > self.window_size:
+            self.window_size = None
 
 
 def read_hook(data: bytes) -> HookPayload | None:
@@ -128,7 +102,7 @@ def read_status(data: bytes) -> StatusPayload | None:
 
 
 def _read_object(data: bytes) -> "dict[str, Any] | None":
-    text = data[:MAX_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
+    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
     try:
         value = loads(text)
     except (ValueError, RecursionError):
@@ -155,18 +129,11 @@ def _object(value: object) -> "dict[str, Any]":
     return value if isinstance(value, dict) else {}
 
 
-def _text(value: object) -> str | None:
-    if not isinstance(value, str):
+def _name(value: object) -> str | None:
+    if not isinstance(value, str) or not 0 < len(value) <= _LONGEST_NAME or "\0" in value:
         return None
     # Half a surrogate pair can be neither stored nor printed.
     return value.encode("utf-8", "replace").decode("utf-8")
-
-
-def _name(value: object) -> str | None:
-    text = _text(value)
-    if not text or len(text) > _LONGEST_NAME or "\0" in text:
-        return None
-    return text
 
 
 def _number(value: object) -> float | None:
