@@ -249,14 +249,16 @@ def test_a_loosened_home_is_closed_by_the_next_run_that_writes(folder: ClaudeFol
 
 
 def test_what_is_no_file_is_not_ours_to_close(folder: ClaudeFolder) -> None:
-    """A pipe in the place of one of our files keeps its mode, as /dev/null must."""
+    """A pipe in the place of one of our files keeps its mode, as /dev/null must; in the store's place too."""
     folder.crusts("index")
-    pipe = folder.home / ".claude-crusts" / "auto-inject.log"
-    os.mkfifo(pipe)
-    pipe.chmod(0o666)
+    log, store = folder.home / ".claude-crusts" / "auto-inject.log", folder.home / "store"
+    for pipe in (log, store):
+        os.mkfifo(pipe)
+        pipe.chmod(0o666)
     folder.crusts("index")
-    folder.crusts("doctor", "--fix")
-    assert 0o666 == stat.S_IMODE(pipe.stat().st_mode)
+    for command in (["index"], ["index", "--rebuild"], ["list"], ["doctor", "--fix"], ["index", "--hook"]):
+        folder.crusts(*command, CRUSTS_DB=str(store))
+    assert [0o666] * 2 == [stat.S_IMODE(pipe.stat().st_mode) for pipe in (log, store)]
 
 
 def test_a_folder_of_the_user_stays_open_and_our_files_in_it_are_not(folder: ClaudeFolder, tmp_path: Path) -> None:

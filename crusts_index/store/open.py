@@ -187,12 +187,13 @@ def path_of(connection: sqlite3.Connection) -> str:
 
 
 def keep_private(path: str) -> None:
-    """Take the store's file and its side files from all others. Spec: D16."""
+    """Take the store's file and its side files from all others; a pipe or device is not ours to close. Spec: D16."""
     for name in (path, *(path + side for side in SIDE_FILES)):
-        with suppress(OSError):
-            mode = os.stat(name).st_mode
-            if mode & 0o077:
-                os.chmod(name, mode & 0o700)
+        if is_regular(name):
+            with suppress(OSError):
+                mode = os.stat(name).st_mode
+                if mode & 0o077:
+                    os.chmod(name, mode & 0o700)
 
 
 def remove(path: str) -> None:
