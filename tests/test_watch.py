@@ -149,7 +149,7 @@ def test_a_narrow_terminal_holds_the_page(folder: ClaudeFolder) -> None:
         page = screen.wait_for(lambda shown: "\ngrowth ▁" in shown or "\ngrowth █" in shown)
         assert "60,100 of 200,000 tokens (exact)" in page
         screen.resize(40, 9)
-        page = screen.wait_for(lambda shown: "step" not in shown and "60,100 of" in shown)
+        page = screen.wait_for(lambda shown: "growth" not in shown and "60,100 of" in shown)
         assert page.startswith("5e551001")
         assert "\x1b[" not in screen.screen(colours=True)
         go_on(t, 70_000)

@@ -42,7 +42,7 @@ def clear(settings: Settings, *, is_rebuilding: bool = False) -> None:
         if is_mine or is_rebuilding:
             with held(store_lock(settings.db)) as is_alone:
                 for path in _half_made(settings.db):
-                    if (is_alone or not path.endswith(".bak.new")) and not path.endswith(".rebuilding"):
+                    if (is_alone or not path.endswith(".bak.new")) and not _is_lock(path, settings.db):
                         with suppress(OSError):
                             os.unlink(path)
 
@@ -52,6 +52,11 @@ def _half_made(db: str) -> Iterator[str]:
     for entry in _suspects(folder):
         if entry.startswith(name) and _fits(_HALF_MADE, entry[len(name) :]):
             yield os.path.join(folder, entry)
+
+
+def _is_lock(path: str, db: str) -> bool:
+    """Whether it is the lock that is held: who lets go takes it away. That of a half-made store is nobody's."""
+    return os.path.basename(path) == os.path.basename(rebuild_lock(os.path.abspath(db)))
 
 
 def _unfinished(settings: Settings) -> Iterator[str]:
