@@ -19,6 +19,7 @@ import pytest
 from crusts_index.errors import CrustsError
 from crusts_index.index.rebuild import rebuild
 from crusts_index.index.summary import Options
+from crusts_index.index.verify import _scratch
 from crusts_index.store.locks import held, is_held, rebuild_lock, search_lock, store_lock, take
 from crusts_index.store.open import open_store
 from crusts_index.store.search import update
@@ -322,6 +323,24 @@ def test_a_rebuild_whose_maker_was_killed_is_told_and_cleared(folder: ClaudeFold
     assert not notes.exists()
     told = next(c for c in json.loads(folder.crusts("doctor", "--json").out)["checks"] if c["name"] == "Leftovers")
     assert "pass" == told["status"]
+
+
+def test_what_a_killed_verify_read_anew_is_told_and_cleared(folder: ClaudeFolder, settings: Settings) -> None:
+    """The folder that it reads into beside the store; one whose maker lives, and a user's own, stay."""
+    said(folder, SESSION, "one")
+    assert 0 == folder.crusts("index").code
+    folders = [
+        Path(settings.home, name) for name in (f"verify-{_dead()}-x1", f"verify-{os.getpid()}-x2", "verify-this")
+    ]
+    for one_of_them in folders:
+        one_of_them.mkdir()
+        (one_of_them / "index.db").write_bytes(b"half")
+    told = next(c for c in json.loads(folder.crusts("doctor", "--json").out)["checks"] if c["name"] == "Leftovers")
+    assert [True, False, False] == [str(path) in told["detail"] for path in folders]
+    assert 0 == folder.crusts("index").code
+    assert [False, True, True] == [path.exists() for path in folders]
+    with _scratch(settings.db) as path:
+        assert Path(path).parent.name.startswith(f"verify-{os.getpid()}-")
 
 
 def test_what_a_living_rebuild_has_made_is_left_to_it(folder: ClaudeFolder, settings: Settings) -> None:

@@ -136,11 +136,11 @@ def unfinished_files(backups: str) -> list[str]:
     return found
 
 
-def is_abandoned(path: str, maker: int) -> bool:
-    """Whether there is a file of ours at `path`, and the process that made it is gone."""
+def is_abandoned(path: str, maker: int, kind: int = stat.S_IFREG) -> bool:
+    """Whether there is a file of ours at `path`, or of another kind, and the process that made it is gone."""
     try:
         about = os.lstat(path)
-        if not stat.S_ISREG(about.st_mode) or about.st_uid != os.geteuid():
+        if stat.S_IFMT(about.st_mode) != kind or about.st_uid != os.geteuid():
             return False
         os.kill(maker, 0)
     except ProcessLookupError:

@@ -6,6 +6,7 @@ Only what is ours by its name, or by a note of ours that names it, and whose mak
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import suppress
 
 from crusts_index.store.locks import held, is_held, rebuild_lock, store_lock
@@ -19,14 +20,20 @@ if TYPE_CHECKING:
 _SUSPECT = (".new", ".tmp")
 # Of a rebuild, of the copy that it or an upgrade makes first, and the lock of a rebuild.
 _HALF_MADE = r"\.(?:rebuild(?:[-.].+)?|rebuilding|\d+\.(?:old|bak)\.new)"
+_OF_VERIFY = r"verify-(\d+)-.+"
 _OF_HOME = r"(?:config|context|statusline)\.json\.(\d+)\.(?:\d+\.)?(?:tmp|new)"
+
+
+def scratch_prefix() -> str:
+    """How the folder begins into which this process reads everything anew, beside a store."""
+    return f"verify-{os.getpid()}-"
 
 
 def find(settings: Settings) -> list[str]:
     """What lies there and is nobody's any more."""
     if is_held(rebuild_lock(settings.db)):
-        return list(_unfinished(settings))
-    return [*_half_made(settings.db), *_unfinished(settings)]
+        return [*_unfinished(settings), *_scratch_folders(settings.db)]
+    return [*_half_made(settings.db), *_unfinished(settings), *_scratch_folders(settings.db)]
 
 
 def clear(settings: Settings, *, is_rebuilding: bool = False) -> None:
@@ -34,6 +41,10 @@ def clear(settings: Settings, *, is_rebuilding: bool = False) -> None:
     for path in list(_unfinished(settings)):
         with suppress(OSError):
             os.unlink(path)
+    for path in list(_scratch_folders(settings.db)):
+        import shutil
+
+        shutil.rmtree(path, ignore_errors=True)
     with suppress(OSError):
         os.rmdir(f"{backup_folder(settings)}.unfinished")
     if not any(_half_made(settings.db)):
@@ -57,6 +68,19 @@ def _half_made(db: str) -> Iterator[str]:
 def _is_lock(path: str, db: str) -> bool:
     """Whether it is the lock that is held: who lets go takes it away. That of a half-made store is nobody's."""
     return os.path.basename(path) == os.path.basename(rebuild_lock(os.path.abspath(db)))
+
+
+def _scratch_folders(db: str) -> Iterator[str]:
+    folder = os.path.dirname(os.path.abspath(db))
+    suspects = [name for name in _entries(folder) if name.startswith("verify-")]
+    if not suspects:
+        return
+    from crusts_index.claude.files import is_abandoned
+
+    for entry in suspects:
+        found, path = _fits(_OF_VERIFY, entry), os.path.join(folder, entry)
+        if found and is_abandoned(path, int(found[1]), stat.S_IFDIR):
+            yield path
 
 
 def _unfinished(settings: Settings) -> Iterator[str]:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from crusts_index.errors import CrustsError
+from crusts_index.index.leftovers import scratch_prefix
 from crusts_index.index.plan import PARSER
 from crusts_index.index.run import index_files, index_roots
 from crusts_index.index.summary import Options
@@ -270,7 +271,7 @@ def _scratch(db: str) -> Iterator[str]:
     if not os.path.exists(db):
         raise CrustsError(f"there is no store at {db} yet: run `crusts index`")
     place = folder if os.access(folder, os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix="verify-", dir=place, ignore_cleanup_errors=True) as scratch:
+    with tempfile.TemporaryDirectory(prefix=scratch_prefix(), dir=place, ignore_cleanup_errors=True) as scratch:
         yield os.path.join(scratch, "index.db")
 
 
