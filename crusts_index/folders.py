@@ -100,4 +100,4 @@ def _first(parts: list[str], environ: "Mapping[str, str]") -> tuple[str | None, 
             if path := there(form, environ):
                 return path, used
     name = parts[0].strip()
-    return (there(name, environ) or absolute(name, environ)) if name else None, 1
+    return (there(name, environ) or there(parts[0], environ) or absolute(name, environ)) if name else None, 1

@@ -1,5 +1,6 @@
 """Finding transcripts: what is read, what is left alone, and what is noted (D3)."""
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -32,6 +33,32 @@ def test_a_name_that_is_no_text_is_noted_and_the_rest_is_read(folder: ClaudeFold
     assert 0 == found.code
     assert 1 == found.json()["files"]
     assert 2 == found.err.count("not UTF-8")
+
+
+@pytest.mark.parametrize("what", ["file", "folder", "agents", "agent"])
+def test_a_link_to_a_name_that_is_no_text_is_noted_and_the_rest_is_read(folder: ClaudeFolder, what: str) -> None:
+    """The link's own name is text, what it leads to is not: no run ends, and a hook finds no more than a run."""
+    (transcript,) = folder.home.rglob(f"{SESSION}.jsonl")
+    elsewhere = Path(os.fsdecode(os.fsencode(folder.home) + b"/else-\xff"))
+    session = transcript.parent / SESSION
+    places = {"agents": "subagents/agent-a.jsonl", "agent": "agent-a.jsonl"}
+    target = elsewhere / places.get(what, "5e551001-0000-4000-8000-000000000009.jsonl")
+    target.parent.mkdir(parents=True)
+    shutil.copy(transcript, target)
+    link, to = {
+        "file": (transcript.with_name(target.name), target),
+        "folder": (transcript.parent.parent / "-linked", elsewhere),
+        "agents": (session, elsewhere),
+        "agent": (session / "subagents" / target.name, target),
+    }[what]
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(to)
+    hook = json.dumps({"session_id": SESSION, "transcript_path": str(transcript), "hook_event_name": "Stop"})
+    assert 0 == folder.crusts("index", "--hook", stdin=hook).code
+    for args in (("index", "--json"), ("index", "--json"), ("index", "--rebuild", "--json")):
+        found = folder.crusts(*args)
+        assert (0, 1, 0) == (found.code, found.json()["files"], found.json()["gone"])
+        assert "not UTF-8" in found.err
 
 
 def test_what_is_no_transcript_is_left_alone(folder: ClaudeFolder) -> None:

@@ -240,6 +240,30 @@ def test_a_hook_names_a_transcript_by_a_link(folder: ClaudeFolder) -> None:
     assert_same(picture(clean), picture(db))
 
 
+@pytest.mark.parametrize("is_agents_own", [False, True])
+@pytest.mark.parametrize("linked", ["", "subagents", "subagents/flow"])
+def test_a_hook_comes_to_agents_by_linked_folders(folder: ClaudeFolder, linked: str, is_agents_own: bool) -> None:
+    """The folder of a session, or one below it, is a link: hook and run call its transcripts the same."""
+    main = lay(folder.projects, "-p")
+    below = main.with_suffix("") / linked
+    inside = Path("subagents/flow/agent-a.jsonl").relative_to(linked)
+    target = folder.home / "elsewhere" / inside
+    target.parent.mkdir(parents=True)
+    agent = Transcript(SESSION, path=target, agent="a")
+    agent.response("done", context=100)
+    agent.write()
+    below.parent.mkdir(parents=True, exist_ok=True)
+    below.symlink_to(folder.home / "elsewhere")
+    db, clean = new_store(folder.home), new_store(folder.home, "clean.db")
+    named = str(below / inside) if is_agents_own else str(main)
+    with closing(open_store(db, write=True)) as store:
+        for _ in range(2):
+            index_files(store, str(db), [named], Options(jobs=1), [str(folder.projects)])
+    assert 0 == index(db, folder.config).gone
+    index(clean, folder.config)
+    assert_same(picture(clean), picture(db))
+
+
 def test_a_transcript_that_lies_in_two_roots_is_of_the_one_it_lies_in(folder: ClaudeFolder, tmp_path: Path) -> None:
     """Linked from another root: whatever order the roots come in, and it stays when the link goes."""
     here, there = folder.projects, tmp_path / "there" / "projects"

@@ -89,12 +89,13 @@ def test_environment_is_a_list_with_tilde(home: Path) -> None:
         ("~/a,~/b", ["a", "b"]),
         ("~/a,~/a,b", ["a", "a,b"]),
         ("~/g,", ["g,"]),
+        ("~/a,~/h ", ["a", "h "]),
         ("~/a,b/projects,~/c/projects/", ["a,b", "c"]),
     ],
 )
 def test_a_folder_may_have_a_comma_in_its_name(home: Path, value: str, named: list[str]) -> None:
     """Neighbours of the list that make a folder that is there are that folder, the longest first."""
-    for name in ("a", "b", "a,b", "c", "d, e,f", "g,"):
+    for name in ("a", "b", "a,b", "c", "d, e,f", "g,", "h "):
         make_config_dir(home / name)
     found = find_roots([], environ(home, CLAUDE_CONFIG_DIR=value))
     assert [str(home / name) for name in named] == [root.config_dir for root in found]

@@ -19,7 +19,7 @@ from crusts_index.claude.files import (
 from crusts_index.errors import CrustsError
 from crusts_index.jsontext import TOO_DEEP, is_deep
 
-_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|(//|/\*)')
+_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*+"?+|(//|/\*)')
 
 _INDENT = re.compile(r"\n([ \t]++)\S")
 _SPACED = re.compile(r'":\s')

@@ -88,19 +88,20 @@ class Walk:
             return  # such a file is no transcript
         project = os.path.realpath(os.path.join(self.root, folder))
         self._enter(project)
-        beside = {entry.name: entry for entry in self._entries(os.path.realpath(os.path.dirname(path)), may_miss=True)}
+        place = _as_walked(project, parts[1:-1]) if session else os.path.realpath(os.path.dirname(path))
+        beside = {entry.name: entry for entry in self._entries(place, may_miss=True)}
         stem, is_agent = name[: -len(ENDING)], name.startswith("agent-")
         if name in beside and (session is None or is_agent):
             self._take(beside[name], folder, session, beside.get(f"{stem}.meta.json") if session else None)
         self._follow_links()
         if self.projects[project] and not is_agent:
-            self._agents(os.path.join(project, stem, "subagents"), folder, stem)
+            self._agents(_as_walked(project, [stem, "subagents"]), folder, stem)
             self._follow_links()
 
     def _follow_links(self) -> None:
         for entry, place, folder, session in sorted(self._links, key=lambda link: link[0].path):
             path = os.path.realpath(entry.path)
-            if not any(path in found for found in self.projects.values()):
+            if self._is_text(path) and not any(path in found for found in self.projects.values()):
                 self._here = self.projects[place]
                 self._file(entry, path, folder, session)
         self._links.clear()
@@ -235,6 +236,17 @@ def _find_below(root: str, path: str, parts: list[str]) -> list[Seen]:
     walk = Walk(root)
     walk.one(path, parts)
     return walk.found()
+
+
+def _as_walked(project: str, below: list[str]) -> str:
+    """A folder of subagents by the path that a walk over the project folder comes to it."""
+    session, subagents, *inner = below
+    # The walk takes `subagents` as it stands, a link or not, and every other folder as it is without links.
+    path = os.path.join(os.path.realpath(os.path.join(project, session)), subagents)
+    for name in inner:
+        path = os.path.join(path, name)
+        path = os.path.realpath(path) if os.path.islink(path) else path
+    return path
 
 
 def _links_last(entry: os.DirEntry[str]) -> tuple[bool, str]:
