@@ -55,6 +55,14 @@ def test_a_rebuilt_store_says_the_same(folder: ClaudeFolder) -> None:
     assert_same(before, picture(db_of(folder)))
 
 
+def test_a_home_may_have_any_name(folder: ClaudeFolder) -> None:
+    """One that is no UTF-8 text holds a store that can be rebuilt."""
+    home = os.fsdecode(os.fsencode(folder.home) + b"/home-\xff")
+    for args in (("index",), ("index", "--rebuild"), ("list",)):
+        done = folder.crusts(*args, CRUSTS_HOME=home)
+        assert (0, "") == (done.code, done.err), args
+
+
 def test_it_reads_everything_anew(folder: ClaudeFolder) -> None:
     """A row that somebody changed is again what the transcript says."""
     with closing(sqlite3.connect(db_of(folder))) as store, store:
