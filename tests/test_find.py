@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -87,13 +88,16 @@ def test_a_loop_of_links_ends_and_each_file_is_read_once(folder: ClaudeFolder) -
 def test_folders_deep_in_one_another(folder: ClaudeFolder) -> None:
     """Deeper than functions may call themselves: each agent below them is found."""
     (transcript,) = folder.home.rglob(f"{SESSION}.jsonl")
-    place = transcript.with_suffix("") / "subagents"
-    for _ in range(1_200):
-        place /= "a"
-        place.mkdir(parents=True, exist_ok=True)
-    shutil.copy(transcript, place / "agent-a1.jsonl")
-    walk = Walk(str(transcript.parent.parent))
-    assert [str(transcript), str(place / "agent-a1.jsonl")] == sorted(one.path for one in walk.transcripts())
+    top = place = transcript.with_suffix("") / "subagents"
+    try:
+        for _ in range(1_200):
+            place /= "a"
+            place.mkdir(parents=True, exist_ok=True)
+        shutil.copy(transcript, place / "agent-a1.jsonl")
+        walk = Walk(str(transcript.parent.parent))
+        assert [str(transcript), str(place / "agent-a1.jsonl")] == sorted(one.path for one in walk.transcripts())
+    finally:
+        subprocess.run(["rm", "-rf", str(top)], check=True)  # pytest, which clears old folders, calls itself
 
 
 def test_a_pipe_in_the_place_of_a_sidecar(folder: ClaudeFolder) -> None:

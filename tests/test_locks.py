@@ -125,6 +125,7 @@ def said(folder: ClaudeFolder, session: str, word: str) -> Transcript:
     return t
 
 
+@pytest.mark.long
 def test_writers_wait_no_longer_than_they_may_while_a_rebuilt_store_takes_its_place(
     folder: ClaudeFolder, settings: Settings
 ) -> None:

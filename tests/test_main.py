@@ -60,7 +60,9 @@ def test_a_quick_command_runs_without_typer(crusts: Crusts) -> None:
     assert (0, "quick --hook False\n", "") == crusts("index", "--hook")
 
 
-@pytest.mark.parametrize("argv", [["--db", "x", "readout"], ["readout", "--help"], ["readout", "decline"], ["status"]])
+@pytest.mark.parametrize(
+    "argv", [["--timezone", "UTC", "readout"], ["readout", "--help"], ["readout", "decline"], ["status"]]
+)
 def test_all_else_takes_the_full_command_line(crusts: Crusts, argv: list[str]) -> None:  # type: ignore[no-untyped-def]
     """Options before the name, --help, a module that declines, a module that is not there."""
     code, out, err = crusts(*argv)

@@ -348,6 +348,7 @@ def _start(folder: ClaudeFolder, *args: str) -> subprocess.Popen[bytes]:
     )
 
 
+@pytest.mark.long
 def test_a_store_that_is_read_while_text_goes_keeps_the_promise_open(wild: ClaudeFolder) -> None:
     """A reader holds the log: the next run empties it."""
     run(wild, "index")

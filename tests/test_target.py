@@ -91,6 +91,7 @@ def begins(args: tuple[str, ...], out: str, start: str) -> bool:
 # ---------------------------------------------------------------------- standard input
 
 
+@pytest.mark.long
 @each_target
 @pytest.mark.parametrize("part", [0.0, 0.5, 1.0])
 def test_stdin_may_stay_open(folder: ClaudeFolder, t: Transcript, args: tuple[str, ...], part: float) -> None:
@@ -139,6 +140,7 @@ def test_stdin_may_be_a_terminal(folder: ClaudeFolder, t: Transcript, args: tupl
 # ---------------------------------------------------------------------- standard output and error
 
 
+@pytest.mark.long
 @each_target
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 @pytest.mark.parametrize("kind", ["full", "unread", "stuck"])
@@ -237,6 +239,7 @@ def test_values_that_make_no_sense_are_told(folder: ClaudeFolder, t: Transcript)
 # ---------------------------------------------------------------------- the store
 
 
+@pytest.mark.long
 @each_target
 @pytest.mark.parametrize("state", ["newest", "empty", "older"])
 def test_a_store_may_be_locked_for_good(folder: ClaudeFolder, t: Transcript, args: tuple[str, ...], state: str) -> None:
