@@ -54,6 +54,7 @@ def test_a_live_compaction_is_measured(folder: ClaudeFolder, tmp_path: Path) -> 
     assert found["summaryFileRefs"] == json.loads(result.read_text())["summaryFileRefs"]
 
 
+@pytest.mark.long
 def test_without_a_compaction_the_exit_code_is_2(folder: ClaudeFolder) -> None:
     """The time is up, and the result says so."""
     begin(folder)

@@ -80,6 +80,7 @@ def test_a_project_report_over_odd_times(small: ClaudeFolder) -> None:
                 assert is_one_clear_line(done), (zone, text, done)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("option", COUNTED)
 def test_odd_numbers_are_told_or_taken(small: ClaudeFolder, option: str) -> None:
     """Wrong usage by name, in the words of no library, before anything is looked at."""

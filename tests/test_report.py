@@ -140,6 +140,7 @@ KINDS = ("session", "compare", "project", "paste", "evil-session", "evil-compare
 # ------------------------------------------------------------------ in the browser
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("width", "scheme"), [(1100, "light"), (1100, "dark"), (360, "light"), (360, "dark")])
 def test_a_page_is_quiet_and_fits(browser: Browser, pages: dict[str, Path], kind: str, width: int, scheme: str) -> None:
@@ -213,6 +214,7 @@ def focus(page: Page, selector: str) -> None:
     pytest.fail(f"the Tab key does not lead to {selector}")
 
 
+@pytest.mark.long
 def test_the_chart_goes_from_call_to_call_by_key(browser: Browser, pages: dict[str, Path]) -> None:
     """The arrow keys, Home and End choose a call; a screen reader hears it."""
     page = browser.open(pages["session"])
@@ -237,6 +239,7 @@ def test_the_chart_goes_from_call_to_call_by_key(browser: Browser, pages: dict[s
     page.close()
 
 
+@pytest.mark.long
 def test_the_chart_goes_from_call_to_call_by_mouse(browser: Browser, pages: dict[str, Path]) -> None:
     """Pointing at the left end shows the first call, at the middle one in the middle, with a line where it is."""
     page = browser.open(pages["session"], width=360)
@@ -278,6 +281,7 @@ def number(said: str) -> int:
     return int(said.replace(",", ""))
 
 
+@pytest.mark.long
 def test_the_columns_of_a_project_can_be_chosen(browser: Browser, pages: dict[str, Path], demo: Demo) -> None:
     """Sessions one by one, by key and by mouse."""
     window = demo.crusts("analyze", "d3300008", "--json").json()["breakdown"]
@@ -299,6 +303,7 @@ def test_the_columns_of_a_project_can_be_chosen(browser: Browser, pages: dict[st
     page.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("clipboard", [True, False])
 def test_texts_are_copied_by_mouse_and_by_key(browser: Browser, pages: dict[str, Path], clipboard: bool) -> None:
     """What lands in the clipboard is the text to the letter; also where the page has no clipboard of its own."""
@@ -364,6 +369,7 @@ def test_a_page_without_scripts_says_the_same(browser: Browser, pages: dict[str,
     page.close()
 
 
+@pytest.mark.long
 def test_on_paper(browser: Browser, pages: dict[str, Path]) -> None:
     """Printed from a dark screen it is dark on white, without buttons, and nothing is cut off at the side."""
     page = browser.open(pages["paste"], width=794, scheme="dark")

@@ -352,6 +352,7 @@ def test_something_else_may_stand_in_a_file_s_place(tmp_path: Path, place: str, 
 # ---------------------------------------------------------------------- the status line about which ours was put
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("other", "start"),
     [

@@ -192,6 +192,7 @@ def test_tab_completes_commands_options_and_sessions(folder: ClaudeFolder) -> No
         screen.wait_for("auto-inject")
 
 
+@pytest.mark.long
 def test_a_command_can_be_interrupted(folder: ClaudeFolder) -> None:
     """Ctrl-C ends what runs, also a live view, and the shell goes on."""
     with terminal(folder, "tui") as screen:

@@ -239,6 +239,7 @@ def test_without_indexing_the_store_is_left_alone(folder: ClaudeFolder) -> None:
     assert not (folder.home / ".claude-crusts" / "index.db").exists()
 
 
+@pytest.mark.long
 def test_subagents_at_work_are_shown(folder: ClaudeFolder) -> None:
     """A subagent's transcript that is written to now is one at work, with its calls and tokens."""
     begin(folder)
