@@ -280,6 +280,7 @@ def test_unknown_kinds_pass(folder: ClaudeFolder, t: Transcript) -> None:
     assert 0 == one(db, "select count(*) from blocks")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("value", [None, 1, -1, 1.5, True, "", "x", [], [1], {}, {"a": 1}, ["a", None, {}]])
 @pytest.mark.parametrize(
     "field",
@@ -320,6 +321,7 @@ def test_odd_parts_of_a_message_cost_that_part(folder: ClaudeFolder, t: Transcri
         assert 10 == one(db, "select context_tokens from api_calls")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("value", [None, 1, True, "", [], [1, None, "bare"], {}, {"a": 1}])
 @pytest.mark.parametrize("field", ["type", "id", "name", "input", "tool_use_id", "content", "is_error", "text"])
 def test_odd_parts_of_a_block_cost_that_part(folder: ClaudeFolder, t: Transcript, field: str, value: Any) -> None:

@@ -133,6 +133,7 @@ def test_a_fork_of_a_fork_owns_only_its_own(
     assert expected == owners(either(folder, origin, fork, last, backwards=backwards))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("backwards", [False, True])
 @pytest.mark.parametrize("names", ORDERS)
 def test_a_compaction_at_the_very_seam(
@@ -232,6 +233,7 @@ def test_without_request_ids_the_copy_says_who_asked(
     assert {names[0]: {"calls": 1}, names[1]: {"calls": 1}} == found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("names", ORDERS[:2])
 def test_every_command_says_the_same(folder: ClaudeFolder, names: tuple[str, str, str]) -> None:
     """usage, list, readout and search agree on what is whose; the fork's own view has its copied history."""

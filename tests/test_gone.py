@@ -184,6 +184,7 @@ def test_a_transcript_that_became_something_else_is_gone(folder: ClaudeFolder) -
     assert (2, []) == (summary.gone, summary.unreadable)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", ["by a run", "by a hook", "by a hook without roots"])
 @pytest.mark.parametrize("name", ODD_FOLDERS)
 def test_a_project_folder_may_have_any_name(folder: ClaudeFolder, name: str, how: str) -> None:

@@ -76,6 +76,7 @@ def meaning(found: Any) -> Any:
     return {**found, "hooks": hooks} if hooks else found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", READABLE)
 def test_all_of_ours_come_and_go(folder: ClaudeFolder, kind: str) -> None:
     """In every readable file: installed once, found, removed; the file then means what it did, order included."""

@@ -112,6 +112,7 @@ def test_help_shows_no_bounds_of_a_library(small: ClaudeFolder) -> None:
 ODD_JSON = ("9" * 5000, "1e999", "-1e999", "NaN", "-1", "1e308", str(2**63), str(2**64), '"٣"', "[[]]", "{}", "true")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", ODD_JSON)
 def test_odd_numbers_in_config_and_environment(small: ClaudeFolder, number: str) -> None:
     """What makes no sense gives way to the default."""
@@ -163,6 +164,7 @@ READERS = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("depth", DEEP)
 def test_settings_nested_deeper_than_any_stack_are_left_alone(tmp_path: Path, depth: int) -> None:
     """Whoever reads them says so in one line or goes on without; whoever would write keeps every byte."""
@@ -187,6 +189,7 @@ def test_settings_nested_deeper_than_any_stack_are_left_alone(tmp_path: Path, de
     assert [DEEP[depth]] * len(files) == [path.read_bytes() for path in files]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("depth", DEEP)
 def test_our_own_files_nested_too_deeply(tmp_path: Path, depth: int) -> None:
     """config.json is told about and kept beside when it is written to; a log or a note counts as none."""

@@ -168,6 +168,7 @@ def brightness(colour: str) -> float:
     return sum(parts) / 3
 
 
+@pytest.mark.long
 def test_hostile_text_is_shown_as_it_is(browser: Browser, pages: dict[str, Path]) -> None:
     """What looks like markup or a template stands there to be read; control characters are gone."""
     for kind in ("evil-session", "evil-compare", "evil-project"):

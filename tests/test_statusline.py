@@ -343,6 +343,7 @@ def test_another_status_line_is_kept(tmp_path: Path) -> None:
     assert before == settings(folder)
 
 
+@pytest.mark.long
 @pytest.mark.process
 @pytest.mark.parametrize(
     ("other", "start"),
