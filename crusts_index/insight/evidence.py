@@ -106,6 +106,8 @@ class After:
         self._again: dict[tuple[str, str | None, str | None], int | None] = {}
         for one, message in brought:
             self._again.setdefault(_mark(one), message)
+        self._plan_again = next((mark for mark in self._again if _is_plan(mark[0])), None)
+        self._skills_again = next((mark for mark in self._again if mark[0] == "invoked_skills"), None)
         self._instructions(facts, inside)
         self._reads: dict[tuple[object, ...], Again | ToolUse] = {}
         self._inputs: dict[int, ToolUse] = {}
@@ -181,13 +183,12 @@ class After:
     def _instruction_again(self, item: Item) -> Evidence | None:
         one, block = item.attachment, item.blocks[0]
         if one is not None:
-            marks = [_mark(one), *(mark for mark in self._again if _is_plan(one.type) and _is_plan(mark[0]))]
+            found = _mark(one) if _mark(one) in self._again else self._plan_again if _is_plan(one.type) else None
         elif block.origin == "skill":
-            marks = [mark for mark in self._again if mark[0] == "invoked_skills"]
+            found = self._skills_again
         else:
             message = None if block.is_summary or not item.text else self._said.get(item.text)
             return None if message is None else Evidence(REINJECTED, "the same text came again", message)
-        found = next((mark for mark in marks if mark in self._again), None)
         return None if found is None else Evidence(REINJECTED, f"attachment {found[0]}", self._again[found])
 
     def is_reference(self, item: Item) -> bool:
