@@ -3,8 +3,7 @@ chooses (D22)."""
 
 from __future__ import annotations
 
-import re
-
+from crusts_index.plain import line
 from crusts_index.transcript.rows import RECORD_BITS, Row
 from crusts_index.transcript.state import State
 from crusts_index.transcript.step import Step
@@ -17,14 +16,6 @@ LONGEST_TITLE = 200
 """Characters kept of a title."""
 _READ = 8_000  # characters of a text that are looked at for its title
 _NEVER = 1 << 62
-
-# Whole escape sequences: CSI, strings such as OSC, two characters.
-_SEQUENCES = re.compile(
-    r"(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]?"
-    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c\n]{0,512}(?:\x07|\x1b\\|\x9c)"
-    r"|\x1b[ -/]{0,8}[0-~]?"
-)
-_JOINERS = "\u200c\u200d"  # parts of words and of emoji
 
 
 class Titles:
@@ -58,7 +49,4 @@ def title_of(text: str) -> str:
 
 def one_line(text: str) -> str:
     """The beginning of a text on one line, without escape sequences and control characters."""
-    text = _SEQUENCES.sub("", text[:_READ])
-    if not text.isprintable():
-        text = "".join(c if c.isprintable() or c in _JOINERS else " " if c.isspace() else "" for c in text)
-    return " ".join(text.split())[:LONGEST_TITLE].rstrip()
+    return " ".join(line(text[:_READ]).split())[:LONGEST_TITLE].rstrip()
