@@ -3,6 +3,8 @@
 import re
 from typing import NamedTuple
 
+from crusts_index import plain
+
 MAX_CHARS = 262_144
 MAX_ROWS = 200
 _LARGEST_EXACT = 2**53
@@ -42,9 +44,6 @@ _LABELS = (
 _CAPACITY = ("capacity", "context window", "total")
 
 # All that repeats is possessive, and a number is looked for only where one begins: each character is read a few times.
-_ESCAPES = re.compile(
-    r"\x1b\[[0-?]*+[ -/]*+[@-~]|\x1b\][^\x07\x1b]*+(?:\x07|\x1b\\)?|\x1b.|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
-)
 _GLYPHS = " \t\u00a0⛀⛁⛂⛃⛶⛝"
 _NUMBER = r"(?<![0-9,.])([0-9][0-9,]*+(?:\.[0-9]++)?+)\s*+([kKmM]?+)\s*+"
 _SIGN = r"[~<]?+\s*+"
@@ -262,4 +261,4 @@ def _tokens(digits: str, unit: str) -> int | None:
 
 
 def _clean(text: str) -> str:
-    return _ESCAPES.sub("", text[:MAX_CHARS])
+    return plain.lines(text[:MAX_CHARS])
