@@ -3,7 +3,8 @@
 --   :project  part of a project's path, in any case; null = all
 -- Columns: name: the tool. tokens: of its results, each counted once (D2), estimated (X-size).
 select
-  coalesce(u.name, (select o.name from tool_uses o where o.tool_use_id = u.tool_use_id and o.owns = 1))
+  coalesce(u.name, (select o.name from tool_uses o where substr(o.use_key, -6) = substr(u.use_key, -6)
+    and o.use_key = u.use_key and o.owns = 1))
     as name,
   sum(u.result_tokens) as tokens
 -- Ids begin with their transcript's, so only transcripts that reach into the period are looked at.

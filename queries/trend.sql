@@ -59,7 +59,8 @@ select e.session_id, e.project, e.transcript, e.parts, e.started_ms, e.last_ms, 
                  select is_own from tool_uses
                  where id >= e.transcript << 40 and id < (e.transcript + 1) << 40
                  order by id desc limit 40) as u), 0) as own_calls,
-       (select (select x.id from records as x where x.transcript_id = e.transcript and x.uuid = n.parent_uuid
+       (select (select x.id from records as x where x.transcript_id = e.transcript
+         and substr(x.uuid, 1, 4) = substr(n.parent_uuid, 1, 4) and x.uuid = n.parent_uuid
                   and x.is_duplicate = 0 and x.id < e.end_id)
         from records as n
         where n.id > e.end_id and n.id < (e.transcript + 1) << 40 and n.type = 'last-prompt'

@@ -3,7 +3,7 @@
 -- Columns: transcript, id, trigger, pre_tokens, preserved: of the boundary, as logged. context: of the first call of its
 -- epoch and branch, exact; null = none. carried: tokens of the messages between the two (D9).
 select k.transcript_id as transcript, k.id, k.trigger, k.pre_tokens, k.preserved, c.context_tokens as context,
-       ifnull((select sum(b.tokens) from records as m join blocks as b on b.record_id = m.id
+       ifnull((select sum(b.tokens) from records as m join blocks as b on b.id >= m.id and b.id < m.id + m.length
                where m.id > k.id and m.id < x.id and m.thread_id = k.thread_id and m.epoch = r.epoch
                  and m.message is not null and m.call_ordinal < x.ordinal), 0) as carried
 from json_each(:transcripts) as w

@@ -37,7 +37,7 @@ between_calls as materialized (
     and r.message is not null
   cross join paths as p on p.transcript = k.transcript and p.branch = r.branch
     and (p.bound is null or r.id <= p.bound or r.response_id = p.response)
-  cross join blocks as b on b.record_id = r.id
+  cross join blocks as b on b.id >= r.id and b.id < r.id + r.length
   where k.next_ordinal is null and k.nth > 3
   group by k.transcript, r.call_ordinal
 ),
@@ -55,7 +55,7 @@ samples as materialized (
   group by transcript
 )
 select k.transcript, k.id, coalesce(k.model, 'unknown') as model, k.context, k.output,
-       (select sum(b.tokens) from records as r cross join blocks as b on b.record_id = r.id
+       (select sum(b.tokens) from records as r cross join blocks as b on b.id >= r.id and b.id < r.id + r.length
         where r.id between k.id and k.last_record_id and r.response_id = k.id
         having min(b.is_exact) = 0) as answer,
        n.excess, n.counts

@@ -14,14 +14,14 @@ windows as materialized (
   select value ->> 0 as transcript, value ->> 1 as epoch, value ->> 2 as since from json_each(:windows)
 ),
 inside as (
-  select w.transcript, r.id as record_id, r.message, r.is_prompt, r.subtype
+  select w.transcript, r.id as record_id, r.length, r.message, r.is_prompt, r.subtype
   from windows as w
   cross join records as r on r.id >= w.since and r.id < (w.transcript + 1) << 40
   cross join paths as p on p.transcript = w.transcript and p.branch = r.branch
     and (p.bound is null or r.id <= p.bound or r.response_id = p.response)
   where +r.thread_id = w.transcript << 20 and r.epoch = w.epoch and r.message is not null
   union all
-  select k.value ->> 0, r.id, r.message, r.is_prompt, r.subtype
+  select k.value ->> 0, r.id, r.length, r.message, r.is_prompt, r.subtype
   from json_each(:kept) as k
   join records as r on r.id = k.value ->> 1 and r.message is not null
 ),
@@ -35,7 +35,7 @@ messages as materialized (
          -- of equal ones the first: SQLite takes the bare column from the row of the maximum
          max((b.tokens << 40) - (b.id - (i.transcript << 40))) as size, b.category as led
   from inside as i
-  cross join blocks as b on b.record_id = i.record_id
+  cross join blocks as b on b.id >= i.record_id and b.id < i.record_id + i.length
   where i.subtype is not 'prompt_snapshot' and b.id not in (select value from json_each(:removed))
     -- a second result of one tool use is a replay of the first
     and not (b.kind = 'tool_result'

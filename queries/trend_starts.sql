@@ -13,5 +13,5 @@ join api_calls as c on c.id = r.call_id
 left join records as e on e.id >= r.transcript_id << 40 and e.id < r.id and e.thread_id = r.thread_id
   and e.message is not null and e.response_id is null and e.branch = r.branch and e.call_ordinal < r.ordinal
   and e.subtype is not 'prompt_snapshot'
-left join blocks as b on b.record_id = e.id
+left join blocks as b on b.id >= e.id and b.id < e.id + e.length
 group by r.id;

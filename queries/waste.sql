@@ -31,7 +31,8 @@ pasts (thread_id, branch, ancestor, until_id) as (
   select thread_id, branch, branch, null from branches
   union all
   select x.thread_id, x.branch, b.parent_branch,
-    ifnull((select min(r.id) from records r where r.transcript_id = b.thread_id >> 20 and r.uuid = b.fork_uuid),
+    ifnull((select min(r.id) from records r where r.transcript_id = b.thread_id >> 20
+      and substr(r.uuid, 1, 4) = substr(b.fork_uuid, 1, 4) and r.uuid = b.fork_uuid),
       b.first_record_id)
   from pasts x
   join branches b on b.thread_id = x.thread_id and b.branch = x.ancestor
@@ -73,7 +74,8 @@ compared as materialized (
     lag(a.branch) over same_call as branch_before
   from answers a
   join tool_uses u on u.id = a.id
-  join blocks b on b.record_id = u.result_record_id and b.tool_use_id = u.id and b.kind = 'tool_result'
+  join stored_records q on q.id = u.result_record_id
+  join blocks b on b.id >= q.id and b.id < q.id + q.length and b.tool_use_id = u.id and b.kind = 'tool_result'
   window same_call as (partition by u.thread_id, u.input_hash order by u.id)
 ),
 results as (
@@ -82,10 +84,12 @@ results as (
     u.result_ms, u.input_hash, a.thread_id, a.message, a.branch, a.epoch, a.call_ordinal, a.answered,
     a.hash_before, a.epoch_before, a.branch_before, b.category, b.tokens, w.session_id, w.project,
     case when u.name is null
-      then (select o.name from tool_uses o where o.tool_use_id = u.tool_use_id and o.owns = 1)
+      then (select o.name from tool_uses o where substr(o.use_key, -6) = substr(u.use_key, -6)
+    and o.use_key = u.use_key and o.owns = 1)
       else u.name end as tool,
     case when u.name is null
-      then (select o.server from tool_uses o where o.tool_use_id = u.tool_use_id and o.owns = 1)
+      then (select o.server from tool_uses o where substr(o.use_key, -6) = substr(u.use_key, -6)
+    and o.use_key = u.use_key and o.owns = 1)
       else u.server end as of_server
   from compared a
   join tool_uses u on u.id = a.id

@@ -10,54 +10,45 @@ from typing import Any, NamedTuple
 from crusts_index.store.prices import resolve_prices
 from crusts_index.transcript.rows import RECORD_BITS
 from crusts_index.transcript.tokens import spread
+from crusts_index.transcript.words import word_id
 
 # Two responses are the same call if they share a request id, or a message id within one record-level session; two
 # that both lack a request id only if their input sides are equal. `cross join` fixes the order: SQLite would walk all
-# responses of the store.
+# responses of the store. Ids are looked up by their ends, as they are indexed.
 _NEIGHBOURS = """
-select t.id, o.id, o.call_id
+select t.id, o.id, o.shared_call_id
 from temp.touched t
-cross join responses r on r.id = t.id
-cross join responses o on o.request_id = r.request_id and o.id <> r.id
-where r.has_usage and o.has_usage
+cross join stored_responses r on r.id = t.id
+cross join stored_responses o on substr(o.request_id, -6) = substr(r.request_id, -6) and o.request_id = r.request_id
+where o.id <> r.id and r.flags & 8 and o.flags & 8
 union all
-select t.id, o.id, o.call_id
+select t.id, o.id, o.shared_call_id
 from temp.touched t
-cross join responses r on r.id = t.id
-cross join responses o on o.message_id = r.message_id and o.id <> r.id
-where r.has_usage and o.has_usage and o.record_session is r.record_session
+cross join stored_responses r on r.id = t.id
+cross join stored_responses o on substr(o.message_id, -6) = substr(r.message_id, -6) and o.message_id = r.message_id
+where o.id <> r.id and r.flags & 8 and o.flags & 8 and o.record_session is r.record_session
   and (r.request_id is not null or o.request_id is not null
        or (o.input_tokens = r.input_tokens and o.cache_read_tokens = r.cache_read_tokens
            and o.cache_write_tokens = r.cache_write_tokens))
 """
 
-_CALL_COLUMNS = """id, response_id, transcript_id, thread_id, model, time_ms, input_tokens, cache_read_tokens,
-cache_write_tokens, cache_write_1h_tokens, output_tokens, thinking_tokens, web_searches, context_tokens,
-speed, is_advisor, retained"""
-
-_USAGE = """r.model, r.last_ms, r.input_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cache_write_1h_tokens,
-r.output_tokens, r.thinking_tokens, r.web_searches, r.input_tokens + r.cache_read_tokens + r.cache_write_tokens,
-nullif(trim(replace(ifnull(nullif(r.speed, 'standard'), '') || ' ' || ifnull(nullif(r.geo, 'global'), '') || ' '
-  || ifnull(nullif(r.service_tier, 'default'), ''), '  ', ' ')), ''), r.is_advisor"""
-
-_WRITE_LONE = f"""
-insert or replace into api_calls ({_CALL_COLUMNS})
-select r.id, r.id, r.transcript_id, r.thread_id, {_USAGE}, r.id < 0
-from temp.touched t cross join responses r on r.id = t.id
-where r.has_usage and t.id not in (select id from temp.related)
+_WRITE_LONE = """
+insert or replace into stored_calls (id, time_ms, retained)
+select r.id, r.last_ms, r.id < 0
+from temp.touched t cross join stored_responses r on r.id = t.id
+where r.flags & 8 and t.id not in (select id from temp.related)
 """
 
-# Those that shared a call before: a new one is written as a call of its own.
+# Those that shared a call before.
 _CALL_OF_ITS_OWN = """
-update responses set call_id = id
-where id in (select t.id from temp.touched t cross join responses r on r.id = t.id
-  where r.has_usage and r.call_id is not r.id and t.id not in (select id from temp.related))
+update stored_responses set shared_call_id = null
+where shared_call_id is not null and id in (select id from temp.touched)
+  and id not in (select id from temp.related)
 """
 
-_WRITE_SHARED = f"""
-insert or replace into api_calls ({_CALL_COLUMNS})
-select :call, :owner, o.transcript_id, o.thread_id, {_USAGE}, :retained
-from responses r, responses o where r.id = :usage and o.id = :owner
+_WRITE_SHARED = """
+insert or replace into stored_calls (id, response_id, usage_id, time_ms, retained)
+select :call, nullif(:owner, :call), nullif(:usage, :owner), last_ms, :retained from stored_responses where id = :usage
 """
 
 _MEMBERS = """
@@ -71,8 +62,17 @@ where r.id = ?
 """
 
 _RETURNED = """
-select r.id, r.call_id from responses r where r.transcript_id = ? and r.id < 0 and exists (
-  select 1 from responses o where o.call_id = r.call_id and o.transcript_id = r.transcript_id and o.id > 0)
+select r.id, r.call_id from responses r
+where r.id < 0 and r.transcript_id = ? and exists (
+  select 1 from stored_responses o
+  where (o.shared_call_id = r.call_id or o.id = r.call_id) and o.thread_id >> 20 = r.transcript_id and o.id > 0)
+"""
+
+# The responses of a call: those that share it, and the one whose id it has.
+_OF_CALL = """
+select id from stored_responses where shared_call_id = ?1
+union all
+select id from stored_responses where id = ?1 and shared_call_id is null and flags & 8
 """
 
 _LATEST = 1 << 62
@@ -112,8 +112,8 @@ def settle_calls(store: sqlite3.Connection, touched: Iterable[int], continued: I
         _spread_blocks(store, response)
     if store.execute("select 1 from prices limit 1").fetchone():
         rows = store.execute(
-            "select distinct r.call_id from temp.touched t cross join responses r on r.id = t.id"
-            " where r.call_id is not null"
+            "select distinct ifnull(r.shared_call_id, r.id) from temp.touched t"
+            " cross join stored_responses r on r.id = t.id where r.flags & 8"
         )
         resolve_prices(store, [row[0] for row in rows])
 
@@ -134,7 +134,7 @@ def _components(store: sqlite3.Connection, edges: list[tuple[int, int, int | Non
         if call is not None:
             calls[call] = other
     for call, one in calls.items():
-        for (member,) in store.execute("select id from responses where call_id = ?", (call,)).fetchall():
+        for (member,) in store.execute(_OF_CALL, (call,)).fetchall():
             leader[find(member)] = find(one)
     groups: dict[int, set[int]] = {}
     for one in list(leader):
@@ -154,22 +154,22 @@ def _write_shared(store: sqlite3.Connection, ids: set[int]) -> set[int]:
     usage = max(rivals, key=lambda member: (member.last_record_id, member.id))
     call = min(ids)
     marks = ",".join("?" * len(ids))
-    old = store.execute(f"select distinct call_id from responses where id in ({marks})", tuple(ids)).fetchall()
-    store.executemany("delete from api_calls where id = ?", [row for row in old if row[0] is not None])
+    old = store.execute(
+        f"select distinct ifnull(shared_call_id, id) from stored_responses where id in ({marks})", tuple(ids)
+    ).fetchall()
+    store.executemany("delete from stored_calls where id = ?", old)
     store.execute(
         _WRITE_SHARED,
         {"call": call, "owner": owner.id, "usage": usage.id, "retained": int(all(one < 0 for one in ids))},
     )
-    store.executemany("update responses set call_id = ? where id = ?", [(call, one) for one in ids])
+    store.executemany("update stored_responses set shared_call_id = ? where id = ?", [(call, one) for one in ids])
     return {member.id for member in members if not member.is_nested and not member.is_advisor and member.id > 0}
 
 
 def _spread_blocks(store: sqlite3.Connection, response: int) -> None:
     """Share the call's output over the blocks that the response has in its transcript (D9)."""
     row = store.execute(
-        "select c.output_tokens, c.thinking_tokens, r.last_record_id, exists ("
-        "   select 1 from records q where q.id between r.id and r.last_record_id and q.response_id = r.id"
-        "   and q.origin = 'aborted')"
+        "select c.output_tokens, c.thinking_tokens, r.last_record_id, r.is_aborted"
         " from responses r join api_calls c on c.id = r.call_id where r.id = ?",
         (response,),
     ).fetchone()
@@ -177,15 +177,16 @@ def _spread_blocks(store: sqlite3.Connection, response: int) -> None:
         return
     output, thinking, last, is_aborted = row
     parts = store.execute(
-        "select b.id, b.estimate, b.kind = 'thinking', b.chars = 0 from records r join blocks b on b.record_id = r.id"
-        " where r.id between ? and ? and r.response_id = ? order by b.id",
-        (response, last, response),
+        "select b.id, b.estimate, b.kind = ?, b.chars = 0 from stored_records r"
+        " join stored_blocks b on b.id >= r.id and b.id < r.id + r.length"
+        " where r.id between ? and ? and r.id - r.response_back = ? order by b.id",
+        (word_id("thinking"), response, last, response),
     ).fetchall()
     facts = [(estimate, bool(thinks), bool(empty)) for _, estimate, thinks, empty in parts]
     shares = [(fact[0], False) for fact in facts] if is_aborted else spread(output, thinking, facts)
     store.executemany(
-        "update blocks set tokens = ?, is_exact = ? where id = ?",
-        [(tokens, int(exact), part[0]) for (tokens, exact), part in zip(shares, parts, strict=True)],
+        "update stored_blocks set share = ? where id = ?",
+        [(tokens if exact else None, part[0]) for (tokens, exact), part in zip(shares, parts, strict=True)],
     )
 
 
@@ -195,31 +196,34 @@ def release_calls(store: sqlite3.Connection, low: int, high: int, *, retain: boo
     With `retain` billed responses stay, under ids below 0, until the new bytes show them again (D4).
     """
     mine = store.execute(
-        "select id, has_usage from responses where id between ? and ? order by id", (low, high)
-    ).fetchall()
-    sharing = {
-        row[0]
-        for row in store.execute(
-            "select o.id from responses r join responses o on o.call_id = r.call_id where r.id between ? and ?",
-            (low, high),
-        )
-    }
-    store.execute(
-        "delete from api_calls where id in (select call_id from responses where id between ? and ?)",
+        "select id, flags & 8, ifnull(shared_call_id, id) from stored_responses where id between ? and ? order by id",
         (low, high),
-    )
-    store.executemany("update responses set call_id = null where id = ?", [(one,) for one in sharing])
-    touched = sharing - {one for one, _ in mine}
+    ).fetchall()
+    calls = {call for _, has_usage, call in mine if has_usage}
+    sharing = {row[0] for call in calls for row in store.execute(_OF_CALL, (call,))}
+    store.executemany("delete from stored_calls where id = ?", [(call,) for call in calls])
+    _release(store, sharing)
+    touched = sharing - {response for response, _, _ in mine}
     if retain:
-        (lowest,) = store.execute("select min(id) from responses").fetchone()
+        (lowest,) = store.execute("select min(id) from stored_responses").fetchone()
         following = min(lowest or 0, 0) - 1
-        for one, has_usage in mine:
+        for response, has_usage, _ in mine:
             if has_usage:
-                store.execute("update responses set id = ?, call_id = null where id = ?", (following, one))
+                store.execute(
+                    "update stored_responses set id = ?1, last_ahead = id + last_ahead - ?1 where id = ?2",
+                    (following, response),
+                )
                 touched.add(following)
                 following -= 1
-    store.execute("delete from responses where id between ? and ?", (low, high))
+    store.execute("delete from stored_responses where id between ? and ?", (low, high))
     return touched
+
+
+def _release(store: sqlite3.Connection, responses: Iterable[int]) -> None:
+    """Make responses be of no shared call until they are settled again."""
+    store.executemany(
+        "update stored_responses set shared_call_id = null where id = ?", [(response,) for response in responses]
+    )
 
 
 def drop_returned(store: sqlite3.Connection, transcripts: Iterable[int]) -> set[int]:
@@ -230,11 +234,11 @@ def drop_returned(store: sqlite3.Connection, transcripts: Iterable[int]) -> set[
         returned.update(_returned_without_ids(store, transcript))
     touched: set[int] = set()
     for call in returned.values():
-        touched |= {row[0] for row in store.execute("select id from responses where call_id = ?", (call,))}
-        store.execute("delete from api_calls where id = ?", (call,))
+        touched |= {row[0] for row in store.execute(_OF_CALL, (call,))}
+        store.execute("delete from stored_calls where id = ?", (call,))
     touched -= returned.keys()
-    store.executemany("delete from responses where id = ?", [(one,) for one in returned])
-    store.executemany("update responses set call_id = null where id = ?", [(one,) for one in touched])
+    store.executemany("delete from stored_responses where id = ?", [(response,) for response in returned])
+    _release(store, touched)
     return touched
 
 

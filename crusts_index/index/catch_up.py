@@ -19,6 +19,7 @@ from crusts_index.index.sessions import settle_sessions, settle_view
 from crusts_index.store.open import open_store, transaction
 from crusts_index.store.prices import resolve_prices
 from crusts_index.store.promises import NO_TEXT
+from crusts_index.transcript.rows import THREAD_BITS
 
 _PASTED = """
 insert into context_reports (id, session_id, time_ms, model, version, used_tokens, window_tokens, rows)
@@ -69,7 +70,7 @@ def marks_of(store: sqlite3.Connection, name: str) -> Marks:
     """How the database attached under that name stands."""
     columns = ", ".join(Mark._fields)
     rows = store.execute(f"select id, {columns} from {name}.transcripts").fetchall()
-    (lowest,) = store.execute(f"select min(0, ifnull(min(id), 0)) from {name}.responses").fetchone()
+    (lowest,) = store.execute(f"select min(0, ifnull(min(id), 0)) from {name}.stored_responses").fetchone()
     (last,) = store.execute(f"select ifnull(max(id), 0) from {name}.runs").fetchone()
     return Marks({row[0]: Mark._make(row[1:]) for row in rows}, lowest, last)
 
@@ -111,6 +112,7 @@ def _take(store: sqlite3.Connection, ahead: list[int], mine: dict[int, Mark], be
     """Take these transcripts as the old store has them, and of others the responses that were retained since."""
     responses: set[int] = set()
     lost: set[str] = set()
+    store.execute("insert or ignore into words select * from old.words")
     for one in ahead:
         if one in mine:
             take_out(store, one, responses, lost)
@@ -118,38 +120,39 @@ def _take(store: sqlite3.Connection, ahead: list[int], mine: dict[int, Mark], be
         copy_rows(store, one)
         copy_table(store, "transcripts", "id = ?", (one,))
         store.execute("update transcripts set session_id = null where id = ?", (one,))
-        low, high = bounds(one)
-        store.execute("update responses set call_id = null where id between ? and ?", (low, high))
-        responses |= _retain(store, "transcript_id = ?", one)
+        store.execute("update stored_responses set shared_call_id = null where id between ? and ?", bounds(one))
+        responses |= _retain(store, "thread_id >> 20 = ?", one)
     responses |= _retain(store, "id < ?", begun.lowest, ahead)
     settle_sessions(store, ahead)
     uses: set[int] = set()
     for one in ahead:
         range_ = bounds(one)
-        responses |= {row[0] for row in store.execute("select id from responses where id between ? and ?", range_)}
-        uses |= {row[0] for row in store.execute("select id from tool_uses where id between ? and ?", range_)}
+        responses |= {
+            row[0] for row in store.execute("select id from stored_responses where id between ? and ?", range_)
+        }
+        uses |= {row[0] for row in store.execute("select id from stored_tool_uses where id between ? and ?", range_)}
     settle_calls(store, responses, ())
-    retained = store.execute("select distinct transcript_id from responses where id < 0").fetchall()
+    retained = store.execute("select distinct thread_id >> 20 from stored_responses where id < 0").fetchall()
     settle_calls(store, drop_returned(store, [row[0] for row in retained]), ())
     settle_owners(store, lost, uses)
 
 
 def _retain(store: sqlite3.Connection, condition: str, value: int, but: list[int] | None = None) -> set[int]:
     """Copy retained responses, under ids of this store."""
-    rows = store.execute(f"select * from old.responses where id < 0 and {condition} order by id desc", (value,))
+    rows = store.execute(f"select * from old.stored_responses where id < 0 and {condition} order by id desc", (value,))
     names = [column[0] for column in rows.description]
-    place, transcript = names.index("id"), names.index("transcript_id")
-    (lowest,) = store.execute("select min(0, ifnull(min(id), 0)) from main.responses").fetchone()
+    (lowest,) = store.execute("select min(0, ifnull(min(id), 0)) from main.stored_responses").fetchone()
     made = set()
     for row in rows.fetchall():
-        if but is not None and row[transcript] in but:
+        values = dict(zip(names, row, strict=True))
+        if but is not None and values["thread_id"] >> THREAD_BITS in but:
             continue
         lowest -= 1
-        values = [*row[:place], lowest, *row[place + 1 :]]
-        values[names.index("call_id")] = None
-        store.execute(f"insert into responses ({', '.join(names)}) values ({', '.join('?' * len(names))})", values)
-        thread = row[names.index("thread_id")]
-        store.execute("insert or ignore into threads select * from old.threads where id = ?", (thread,))
+        values["last_ahead"] += values["id"] - lowest
+        values["id"], values["shared_call_id"] = lowest, None
+        marks = ", ".join(f":{name}" for name in names)
+        store.execute(f"insert into stored_responses ({', '.join(names)}) values ({marks})", values)
+        store.execute("insert or ignore into threads select * from old.threads where id = ?", (values["thread_id"],))
         made.add(lowest)
     return made
 
@@ -167,8 +170,8 @@ def _take_prices(store: sqlite3.Connection) -> None:
     for table in ("prices", "models"):
         store.execute(f"delete from main.{table}")
         copy_table(store, table, "1")
-    store.execute("update api_calls set price_id = null")
-    resolve_prices(store, [row[0] for row in store.execute("select id from api_calls")])
+    store.execute("update stored_calls set price_id = null")
+    resolve_prices(store, [row[0] for row in store.execute("select id from stored_calls")])
 
 
 def _take_promises(store: sqlite3.Connection) -> None:

@@ -9,30 +9,43 @@ from crusts_index.transcript.rows import RECORD_BITS, THREAD_BITS
 
 BY_RECORD = {
     "texts": "block_id",
-    "blocks": "id",
+    "stored_blocks": "id",
     "tool_loads": "record_id",
     "compactions": "id",
     "preserved": "record_id",
     "removals": "record_id",
     "attachments": "record_id",
     "context_reports": "id",
-    "tool_uses": "id",
-    "responses": "id",
-    "records": "id",
+    "stored_sent_parts": "record_id",
+    "request_shapes": "record_id",
+    "stored_requests": "record_id",
+    "stored_tool_uses": "id",
+    "stored_response_facts": "response_id",
+    "stored_responses": "id",
+    "stored_records": "id",
 }
 """By an id that begins with the transcript's and goes on with a record's offset."""
 _BITS = {
     **dict.fromkeys(BY_RECORD, RECORD_BITS),
+    "stored_call_sums": THREAD_BITS,
+    "stored_window_sums": THREAD_BITS,
+    "curves": THREAD_BITS,
+    "stored_curve_models": THREAD_BITS,
     "branches": THREAD_BITS,
     "threads": THREAD_BITS,
+    "stored_tool_sums": 0,
+    "cost_states": 0,
     "meta_records": 0,
     "problems": 0,
     "fold_states": 0,
 }
-_COLUMN = {**BY_RECORD, "branches": "thread_id", "threads": "id"}
+_BY_THREAD = dict.fromkeys(
+    "stored_call_sums stored_window_sums curves stored_curve_models branches".split(), "thread_id"
+)
+_COLUMN = {**BY_RECORD, **_BY_THREAD, "threads": "id"}
 
 TABLES = tuple(_BITS)
-"""All of them; `responses` below 0, of bytes that are gone, apart."""
+"""All of them; `stored_responses` below 0, of bytes that are gone, apart."""
 
 
 def found_in(table: str, transcript: int) -> tuple[str, tuple[int, int]]:

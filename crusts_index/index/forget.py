@@ -10,6 +10,7 @@ from typing import NamedTuple
 from crusts_index.index.calls import release_calls, settle_calls
 from crusts_index.index.extent import bounds, delete_rows
 from crusts_index.index.owners import settle_owners, shared_uses
+from crusts_index.index.vocabulary import sweep_words
 from crusts_index.store.open import checkpoint, transaction
 from crusts_index.store.promises import SESSIONS, promise
 from crusts_index.store.when import now_ms
@@ -94,6 +95,7 @@ def _forget(store: sqlite3.Connection, sessions: Sequence[str]) -> Forgotten:
         store.execute("delete from transcripts where id = ?", (transcript,))
     settle_calls(store, responses, responses)
     settle_owners(store, uses)
+    sweep_words(store)
     _drop_sessions(store, sessions)
     names = {*sessions, *(row[1] for row in rows if not _is_named(*row[2:]))}
     now = now_ms()
@@ -112,10 +114,12 @@ def take_out(store: sqlite3.Connection, transcript: int, responses: set[int], us
     low, high = bounds(transcript)
     uses.update(shared_uses(store, low, high))
     responses |= release_calls(store, low, high, retain=False)
-    retained = store.execute("select id from responses where id < 0 and transcript_id = ?", (transcript,)).fetchall()
+    retained = store.execute(
+        "select id from stored_responses where id < 0 and thread_id >> 20 = ?", (transcript,)
+    ).fetchall()
     for (one,) in retained:
         responses |= release_calls(store, one, one, retain=False)
-    records = store.execute("select count(*) from records where id between ? and ?", (low, high)).fetchone()
+    records = store.execute("select count(*) from stored_records where id between ? and ?", (low, high)).fetchone()
     delete_rows(store, transcript)
     return int(records[0])
 

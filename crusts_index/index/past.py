@@ -8,20 +8,46 @@ from functools import cached_property
 from crusts_index.index.privacy import veiled
 from crusts_index.store.open import TIMEOUT, read_only
 from crusts_index.transcript.past import Place, Uuid
-from crusts_index.transcript.rows import COLUMNS, RECORD_BITS, THREAD_BITS, Row, thread_id
+from crusts_index.transcript.responses import Response
+from crusts_index.transcript.rows import (
+    MESSAGE_PREFIX,
+    RECORD_BITS,
+    REQUEST_PREFIX,
+    TOOL_USE_PREFIX,
+    Row,
+    cut_prefix,
+)
+from crusts_index.transcript.tools import ToolUse
 
-_RESPONSES = ", ".join(COLUMNS["responses"])
-_TOOL_USES = ", ".join(COLUMNS["tool_uses"])
+_RESPONSES = f"""
+select {", ".join(Response.__struct_fields__)} from responses where id in (
+  select id from stored_responses where {{}} and id between ?2 and ?3) order by id
+"""
+_OF_MESSAGE = _RESPONSES.format("substr(message_id, -6) = substr(?1, -6) and message_id = ?1")
+_OF_REQUEST = _RESPONSES.format("message_id is null and substr(request_id, -6) = substr(?1, -6) and request_id = ?1")
+_TOOL_USES = f"""
+select {", ".join(ToolUse.__struct_fields__)} from tool_uses where id in (
+  select id from stored_tool_uses
+  where substr(use_key, -6) = substr(?1, -6) and use_key = ?1 and id between ?2 and ?3) order by id
+"""
 # In the order of the uses: a row whose result came first has the id of that.
 _TOUCHES = """
 select u.id, u.thread_id, u.path, u.name = 'Read', u.read_offset, u.read_limit from tool_uses u
 where u.id between ? and ? and u.path is not null and u.name in ('Read', 'Edit', 'Write', 'MultiEdit', 'NotebookEdit')
 order by u.use_record_id, case when u.id >= u.use_record_id then u.id else (
-  select b.id from blocks b where b.record_id = u.use_record_id and b.tool_use_id = u.id and b.kind = 'tool_use') end
+  select b.id from stored_records r join blocks b on b.id >= r.id and b.id < r.id + r.length
+  where r.id = u.use_record_id and b.tool_use_id = u.id and b.kind = 'tool_use') end
 """
-_FIRST_PLACE = "select thread_id, branch, epoch from records where transcript_id = ? and uuid = ? order by id limit 1"
+_FIRST_PLACE = """
+select thread, branch, epoch from stored_records
+where substr(uuid, 1, 4) = substr(?1, 1, 4) and uuid = ?1 and id between ?2 and ?3 order by id limit 1
+"""
 _LAST_PLACE = _FIRST_PLACE.replace("order by id", "order by id desc")
-_NUMBER = (1 << THREAD_BITS) - 1
+_OPENER = """
+select 1 from stored_records
+where flags & 1 and substr(parent_uuid, 1, 4) is substr(?1, 1, 4) and parent_uuid is ?1 and thread = ?2
+  and id between ?3 and ?4 limit 1
+"""
 
 
 class StoredPast:
@@ -41,33 +67,23 @@ class StoredPast:
         return str(row[0]) if row else "[]"
 
     def place(self, uuid: Uuid) -> Place | None:
-        return self._place(_LAST_PLACE if isinstance(uuid, str) else _FIRST_PLACE, self._id, uuid)
+        return self._place(_LAST_PLACE if isinstance(uuid, str) else _FIRST_PLACE, uuid, *self._range)
 
     def place_at(self, record_id: int) -> Place | None:
-        return self._place("select thread_id, branch, epoch from records where id = ?", record_id)
+        return self._place("select thread, branch, epoch from stored_records where id = ?", record_id)
 
     def has_opener(self, parent: Uuid | None, thread: int) -> bool:
-        row = self._one(
-            "select 1 from records where transcript_id = ? and parent_uuid is ? and opens = 1 and thread_id = ?"
-            " limit 1",
-            self._id,
-            parent,
-            thread_id(self._id, thread),
-        )
-        return row is not None
+        return self._one(_OPENER, parent, thread, *self._range) is not None
 
     def responses(self, request_id: str | None, message_id: str | None) -> list[Row]:
-        which = "message_id = ?" if message_id else "message_id is null and request_id = ?"
-        return self._connection.execute(
-            f"select {_RESPONSES} from responses where {which} and id between ? and ? order by id",
-            (message_id or request_id, *self._range),
-        ).fetchall()
+        if message_id:
+            named = cut_prefix(message_id, MESSAGE_PREFIX)
+            return self._connection.execute(_OF_MESSAGE, (named, *self._range)).fetchall()
+        return self._connection.execute(_OF_REQUEST, (cut_prefix(request_id, REQUEST_PREFIX), *self._range)).fetchall()
 
     def tool_uses(self, tool_use_id: str) -> list[Row]:
-        return self._connection.execute(
-            f"select {_TOOL_USES} from tool_uses where tool_use_id = ? and transcript_id = ? order by id",
-            (tool_use_id, self._id),
-        ).fetchall()
+        named = cut_prefix(tool_use_id, TOOL_USE_PREFIX)
+        return self._connection.execute(_TOOL_USES, (named, *self._range)).fetchall()
 
     def prior_read(self, thread: int, path: str, offset: object, limit: object) -> int | None:
         return self._touches.get((thread, veiled(path), veiled(offset), veiled(limit)))
@@ -89,7 +105,7 @@ class StoredPast:
 
     def _place(self, sql: str, *values: object) -> Place | None:
         row = self._one(sql, *values)
-        return Place(row[0] & _NUMBER, row[1], row[2]) if row else None
+        return Place(*row) if row else None
 
     def _one(self, sql: str, *values: object) -> Row | None:
         return self._connection.execute(sql, values).fetchone()  # type: ignore[no-any-return]

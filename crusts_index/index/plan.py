@@ -6,7 +6,7 @@ from collections import namedtuple
 
 from crusts_index.index.find import Seen
 
-PARSER = 2
+PARSER = 3
 """Number of the parser. Who reads the same bytes otherwise raises it: live transcripts are then read again."""
 
 TYPE_CHECKING = False

@@ -18,12 +18,14 @@ import msgspec
 
 from crusts_index.claude.context_report import bucket_of
 from crusts_index.index.calls import settle_calls
+from crusts_index.index.vocabulary import WORDS, sweep_words
 from crusts_index.store.open import transaction
 from crusts_index.store.promises import NO_TEXT, TEXT, note_text, promise
 from crusts_index.transcript.digest import hash64
 from crusts_index.transcript.rows import COLUMNS, Row
 from crusts_index.transcript.scan import is_deep
 from crusts_index.transcript.state import State
+from crusts_index.transcript.words import word_id
 
 _NAME = re.compile(r"\S{1,200}")
 _VEILED = re.compile("#[0-9a-f]{12}")
@@ -144,7 +146,8 @@ GOES = Rule(_nothing)
 
 KEPT: dict[str, dict[str, Rule]] = {
     "projects": {"path": STAYS, "name": STAYS},
-    "sessions": {"session_id": STAYS},
+    "sessions": {"session_id": STAYS, "repo": STAYS},
+    "words": {"word": NAME},
     "transcripts": {
         **dict.fromkeys(("root", "path", "folder", "kind", "stem", "parent_session"), STAYS),
         **dict.fromkeys(("head_hash", "tail_hash", "first_cwd", "last_cwd"), STAYS),
@@ -155,17 +158,16 @@ KEPT: dict[str, dict[str, Rule]] = {
     "fold_states": {"state": Rule(_state)},
     "threads": {"kind": STAYS, "agent_id": NAME, "parent_tool_use_id": NAME},
     "branches": {"fork_uuid": NAME},
-    "records": dict.fromkeys(("type", "subtype", "uuid", "parent_uuid", "origin"), NAME),
-    "responses": {
-        **dict.fromkeys(("request_id", "message_id", "record_session", "model", "service_tier", "speed"), NAME),
-        **dict.fromkeys(("geo", "stop_reason", "effort"), NAME),
-    },
-    "api_calls": {"model": NAME, "speed": STAYS},  # made of three of its response's, and settled with them
-    "blocks": {"kind": STAYS, "category": STAYS},
+    "stored_records": {"uuid": NAME, "parent_uuid": NAME},
+    "stored_responses": {"request_id": NAME, "message_id": NAME},
+    "stored_response_facts": {"request": NAME},
+    "stored_requests": {"uuid": NAME, "base": NAME},
+    "stored_sent_parts": {"path": VEILED},
+    "stored_call_sums": {"mode": STAYS},  # made of three words of its responses, and settled with them
+    "curves": {"contexts": STAYS},
     "texts": {"text": GOES},
-    "tool_uses": {
-        **dict.fromkeys(("tool_use_id", "name", "server", "agent_type", "agent_id"), NAME),
-        **dict.fromkeys(("use_session", "result_session"), NAME),
+    "stored_tool_uses": {
+        **dict.fromkeys(("use_key", "agent_id"), NAME),
         **dict.fromkeys(("path", "read_offset", "read_limit"), VEILED),
         "command": GOES,
     },
@@ -176,7 +178,7 @@ KEPT: dict[str, dict[str, Rule]] = {
         "focus": GOES,
     },
     "preserved": {"uuid": NAME},
-    "removals": {"kind": STAYS, "tool_use_id": NAME, "uuid": NAME},
+    "removals": {"kind": STAYS, "use_key": NAME, "uuid": NAME},
     "attachments": {
         **dict.fromkeys(("type", "event"), NAME),
         **dict.fromkeys(("added", "removed"), NAMES),
@@ -189,6 +191,14 @@ KEPT: dict[str, dict[str, Rule]] = {
         "name": NAME,
         "detail": Rule(_detail),
     },
+    "cost_states": {"model": NAME},
+    "payload_facts": {
+        **dict.fromkeys(("session_id", "cache_ttl"), STAYS),
+        **dict.fromkeys(("repo", "worktree", "branch", "pr"), GOES),
+        "model": NAME,
+    },
+    "limit_samples": {"name": STAYS},
+    "weights": {"name": STAYS, "model": NAME},
     "models": {"model": NAME, "source": STAYS},
     "prices": {"model": NAME, "speed": NAME, "from_day": STAYS, "source": STAYS},
     "problems": {"reason": STAYS},
@@ -198,14 +208,22 @@ KEPT: dict[str, dict[str, Rule]] = {
 }
 """What becomes of each column that can hold text. The reader makes text of whole numbers and uuids that are none."""
 
-_SPOKEN = "select id, speed, geo, service_tier from responses where coalesce(speed, geo, service_tier) is not null"
+_GONE_WORDS = {"stored_responses": "git_branch"}
+"""Columns of words that are no names; all others hold names, and `words` has what becomes of those."""
+_ODD_MODES = """
+select id from stored_responses
+where speed in (select old from temp.odd_words) or geo in (select old from temp.odd_words)
+  or service_tier in (select old from temp.odd_words)
+"""
 _EMPTY = {"texts": "text", "meta_records": "value"}
 """Tables whose rows say nothing without that column: they go with it."""
 
 
 def withhold(rows: dict[str, list[Row]]) -> dict[str, list[Row]]:
     """The rows of a stretch as they may be written where no text may be kept."""
-    return {table: _withhold(table, found) if table in KEPT else found for table, found in rows.items()}
+    kept = {table: _withhold(table, found) if table in KEPT else found for table, found in rows.items()}
+    _withhold_words(kept, rows["words"])
+    return kept
 
 
 def withhold_from(table: str, values: dict[str, Any]) -> dict[str, Any]:
@@ -227,15 +245,16 @@ def scrub(store: sqlite3.Connection) -> bool:
     store.execute("pragma secure_delete = on")  # what is deleted is overwritten
     before = store.total_changes
     with transaction(store):
-        odd = [row[0] for row in store.execute(_SPOKEN) if any(_name(part) != part for part in row[1:])]
+        odd = _scrub_words(store)
         for table, rules in KEPT.items():
             for column, rule in rules.items():
-                if table not in _EMPTY and rule is not STAYS:
+                if table not in _EMPTY and table != "words" and rule is not STAYS:
                     _rewrite(store, table, column, rule)
         store.execute("delete from texts")
         _rewrite(store, "meta_records", "value", KEPT["meta_records"]["value"])
         store.execute("delete from meta_records where value is null")
         settle_calls(store, odd, ())
+        sweep_words(store)
         is_changed = store.total_changes > before
         note_text(store, NO_TEXT)
         promise(store, TEXT)
@@ -258,6 +277,55 @@ def _withhold(table: str, rows: Sequence[Row]) -> list[Row]:
         if empty is None or values[empty] is not None:
             kept.append(tuple(values))
     return kept
+
+
+def _withhold_words(rows: dict[str, list[Row]], words: Sequence[Row]) -> None:
+    """Give words that are no names the numbers of what stands for them; those that no row has then are left out."""
+    names = {number: _name(word) for number, word in words}
+    veiled_as = {number: word_id(names[number]) for number, word in words if names[number] != word}
+    used: set[object] = set()
+    for table, columns in WORDS.items():
+        found = rows.get(table)
+        if not found:
+            continue
+        told = COLUMNS[table]
+        gone = [told.index(column) for column in columns if column == _GONE_WORDS.get(table)]
+        places = [told.index(column) for column in columns if column != _GONE_WORDS.get(table)]
+        if gone or veiled_as:
+            changed = [list(row) for row in found]
+            for values in changed:
+                for place in gone:
+                    values[place] = None
+                for place in places:
+                    values[place] = veiled_as.get(values[place], values[place])
+            found = rows[table] = [tuple(values) for values in changed]
+        for place in places:
+            used.update(row[place] for row in found)
+    kept = {veiled_as.get(number, number): name for number, name in names.items()}
+    rows["words"] = [(number, name) for number, name in kept.items() if number in used]
+
+
+def _scrub_words(store: sqlite3.Connection) -> list[int]:
+    """Likewise in the store; gives back responses whose mode has another name now."""
+    odd = [
+        (number, word_id(_name(word)), _name(word))
+        for number, word in store.execute("select id, word from words")
+        if _name(word) != word
+    ]
+    store.execute("create temp table if not exists odd_words (old integer primary key, made integer)")
+    store.execute("delete from temp.odd_words")
+    store.executemany("insert into temp.odd_words values (?, ?)", [row[:2] for row in odd])
+    store.executemany("insert or ignore into words (id, word) values (?, ?)", [row[1:] for row in odd])
+    for table, column in _GONE_WORDS.items():
+        store.execute(f"update {table} set {column} = null where {column} is not null")
+    responses = [row[0] for row in store.execute(_ODD_MODES)]
+    for table, columns in WORDS.items():
+        for column in columns if odd else ():
+            store.execute(
+                f"update {table} set {column} = (select made from temp.odd_words where old = {column})"
+                f" where {column} in (select old from temp.odd_words)"
+            )
+    return responses
 
 
 def _rewrite(store: sqlite3.Connection, table: str, column: str, rule: Rule) -> None:

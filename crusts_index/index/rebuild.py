@@ -26,7 +26,21 @@ from crusts_index.store.upgrade import ensure
 from crusts_index.store.when import now_ms
 
 # What is not in any transcript, or names rows that are carried over.
-_WHOLE = ("projects", "sessions", "transcripts", "surroundings", "models", "prices", "runs", "forgotten")
+_WHOLE = (
+    *(
+        "words",
+        "projects",
+        "sessions",
+        "transcripts",
+        "surroundings",
+        "models",
+        "prices",
+        "weights",
+        "runs",
+        "forgotten",
+    ),
+    *("payload_facts", "limit_samples"),
+)
 
 
 def rebuild(settings: Settings, options: Options) -> Summary:
@@ -84,13 +98,13 @@ def _carry_over(old: str, fresh: str, seen: list[Seen]) -> Marks:
             for one in begun.transcripts.keys() - {row[0] for row in read}:
                 copy_rows(store, one)
             copy_table(store, "context_reports", "id < 0")
-            copy_table(store, "responses", "id < 0")
+            copy_table(store, "stored_responses", "id < 0")
             # Threads of live transcripts that retained responses name.
             store.execute(
                 "insert or ignore into threads select * from old.threads"
-                " where id in (select thread_id from responses where id < 0)"
+                " where id in (select thread_id from stored_responses where id < 0)"
             )
-            store.execute("update responses set call_id = null")
+            store.execute("update stored_responses set shared_call_id = null")
             store.executemany(
                 "update transcripts set size = -1, mtime_ns = 0, offset = 0, records = 0, head_hash = null,"
                 " tail_hash = null where id = ?",

@@ -110,7 +110,7 @@ def _run(
             from crusts_index.index.forget import forget_returned
 
             forget_returned(store)
-        (summary.calls,) = store.execute("select count(*) from api_calls").fetchone()
+        (summary.calls,) = store.execute("select count(*) from stored_calls").fetchone()
     return len(summary.touched) == len(plan.jobs) and not new
 
 

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from crusts_index.folders import last_part, project_path
 from crusts_index.index.find import Seen
-from crusts_index.transcript.rows import thread_id
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 
@@ -24,14 +23,22 @@ select id, gone, first_ms, last_message_ms, path from transcripts where session_
 """
 
 _SHARES = """
-select 1 from records a
-where a.transcript_id = :one and a.thread_id = :one_thread and a.uuid is not null and a.is_duplicate = 0 and exists (
-  select 1 from records b where b.transcript_id = :other and b.uuid = a.uuid and b.thread_id = :other_thread) limit 1
+select 1 from stored_records a
+where a.id >= :one << 40 and a.id < (:one + 1) << 40 and a.thread = 0 and a.uuid is not null and a.flags & 32 = 0
+  and exists (
+    select 1 from stored_records b
+    where substr(b.uuid, 1, 4) = substr(a.uuid, 1, 4) and b.uuid = a.uuid
+      and b.id >= :other << 40 and b.id < (:other + 1) << 40 and b.thread = 0)
+limit 1
 """
 
 _MISSES = """
-select 1 from records a where a.transcript_id = :one and a.uuid is not null and not exists (
-  select 1 from records b where b.transcript_id = :other and b.uuid = a.uuid) limit 1
+select 1 from stored_records a
+where a.id >= :one << 40 and a.id < (:one + 1) << 40 and a.uuid is not null and not exists (
+  select 1 from stored_records b
+  where substr(b.uuid, 1, 4) = substr(a.uuid, 1, 4) and b.uuid = a.uuid
+    and b.id >= :other << 40 and b.id < (:other + 1) << 40)
+limit 1
 """
 
 
@@ -161,13 +168,7 @@ def _groups(store: sqlite3.Connection, mains: list[_Main]) -> list[list[_Main]]:
 
 
 def _shares(store: sqlite3.Connection, one: _Main, other: _Main) -> bool:
-    where = {
-        "one": one.id,
-        "other": other.id,
-        "one_thread": thread_id(one.id, 0),
-        "other_thread": thread_id(other.id, 0),
-    }
-    return store.execute(_SHARES, where).fetchone() is not None
+    return store.execute(_SHARES, {"one": one.id, "other": other.id}).fetchone() is not None
 
 
 def _misses(store: sqlite3.Connection, one: _Main, other: _Main) -> bool:

@@ -57,14 +57,17 @@ create index temp.link_fresh on link (fresh);
 _ONLY_KEPT = """
 select
   case
-    when not exists (select 1 from kept.responses r where r.call_id = c.id) then 'unexplained'
+    when not exists (select 1 from kept.call_members m where m.call_id = c.id) then 'unexplained'
     when c.retained = 1 then 'retained'
-    when not exists (select 1 from kept.responses r join temp.pair p on p.kept = r.transcript_id
-      where r.call_id = c.id and r.id > 0) then 'gone'
-    when exists (select 1 from kept.responses r join temp.pair p on p.kept = r.transcript_id
-      where r.call_id = c.id and r.id > 0 and p.is_rewritten) then 'rewritten'
-    when exists (select 1 from kept.responses r join temp.pair p on p.kept = r.transcript_id
-      where r.call_id = c.id and r.id > 0 and p.is_older) then 'parser'
+    when not exists (select 1 from kept.call_members m join kept.responses r on r.id = m.response_id
+      join temp.pair p on p.kept = r.transcript_id
+      where m.call_id = c.id and r.id > 0) then 'gone'
+    when exists (select 1 from kept.call_members m join kept.responses r on r.id = m.response_id
+      join temp.pair p on p.kept = r.transcript_id
+      where m.call_id = c.id and r.id > 0 and p.is_rewritten) then 'rewritten'
+    when exists (select 1 from kept.call_members m join kept.responses r on r.id = m.response_id
+      join temp.pair p on p.kept = r.transcript_id
+      where m.call_id = c.id and r.id > 0 and p.is_older) then 'parser'
     else 'unexplained'
   end as reason,
   c.id, c.input_tokens, c.cache_read_tokens, c.cache_write_tokens, c.output_tokens
@@ -74,14 +77,18 @@ where c.id not in (select kept from temp.link)
 _ONLY_FRESH = """
 select
   case
-    when not exists (select 1 from main.responses r join temp.pair p on p.fresh = r.transcript_id
-      where r.call_id = c.id) then 'new'
-    when exists (select 1 from main.responses r join temp.pair p on p.fresh = r.transcript_id
-      where r.call_id = c.id and r.last_record_id >= (p.fresh << 40) + p.kept_offset) then 'growth'
-    when exists (select 1 from main.responses r join temp.pair p on p.fresh = r.transcript_id
-      where r.call_id = c.id and p.is_rewritten) then 'rewritten'
-    when exists (select 1 from main.responses r join temp.pair p on p.fresh = r.transcript_id
-      where r.call_id = c.id and p.is_older) then 'parser'
+    when not exists (select 1 from main.call_members m join main.responses r on r.id = m.response_id
+      join temp.pair p on p.fresh = r.transcript_id
+      where m.call_id = c.id) then 'new'
+    when exists (select 1 from main.call_members m join main.responses r on r.id = m.response_id
+      join temp.pair p on p.fresh = r.transcript_id
+      where m.call_id = c.id and r.last_record_id >= (p.fresh << 40) + p.kept_offset) then 'growth'
+    when exists (select 1 from main.call_members m join main.responses r on r.id = m.response_id
+      join temp.pair p on p.fresh = r.transcript_id
+      where m.call_id = c.id and p.is_rewritten) then 'rewritten'
+    when exists (select 1 from main.call_members m join main.responses r on r.id = m.response_id
+      join temp.pair p on p.fresh = r.transcript_id
+      where m.call_id = c.id and p.is_older) then 'parser'
     else 'unexplained'
   end as reason,
   c.id, -c.input_tokens, -c.cache_read_tokens, -c.cache_write_tokens, -c.output_tokens
@@ -100,14 +107,17 @@ with judged as (
     k.input_tokens as ki, k.cache_read_tokens as kr, k.cache_write_tokens as kw, k.output_tokens as ko,
     f.input_tokens as fi, f.cache_read_tokens as fr, f.cache_write_tokens as fw, f.output_tokens as fo,
     k.transcript_id not in (select kept from temp.pair) or k.response_id < 0 as is_owner_gone,
-    exists (select 1 from kept.responses r where r.call_id = k.id
+    exists (select 1 from kept.call_members m join kept.responses r on r.id = m.response_id where m.call_id = k.id
       and (r.id < 0 or r.transcript_id not in (select kept from temp.pair))) as has_past,
-    exists (select 1 from main.responses r left join temp.pair p on p.fresh = r.transcript_id
-      where r.call_id = f.id and (p.fresh is null or r.last_record_id >= (p.fresh << 40) + p.kept_offset)) as has_grown,
-    exists (select 1 from kept.responses r join temp.pair p on p.kept = r.transcript_id
-      where r.call_id = k.id and p.is_rewritten) as is_rewritten,
-    exists (select 1 from kept.responses r join temp.pair p on p.kept = r.transcript_id
-      where r.call_id = k.id and p.is_older) as is_older
+    exists (select 1 from main.call_members m join main.responses r on r.id = m.response_id
+      left join temp.pair p on p.fresh = r.transcript_id
+      where m.call_id = f.id and (p.fresh is null or r.last_record_id >= (p.fresh << 40) + p.kept_offset)) as has_grown,
+    exists (select 1 from kept.call_members m join kept.responses r on r.id = m.response_id
+      join temp.pair p on p.kept = r.transcript_id
+      where m.call_id = k.id and p.is_rewritten) as is_rewritten,
+    exists (select 1 from kept.call_members m join kept.responses r on r.id = m.response_id
+      join temp.pair p on p.kept = r.transcript_id
+      where m.call_id = k.id and p.is_older) as is_older
   from temp.link l join kept.api_calls k on k.id = l.kept join main.api_calls f on f.id = l.fresh
 )
 select

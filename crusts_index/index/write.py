@@ -16,23 +16,21 @@ from crusts_index.index.read import DROP, RETAIN, Stretch
 from crusts_index.index.sessions import settle_sessions, settle_view
 from crusts_index.store.open import explained
 from crusts_index.store.promises import note_text
-from crusts_index.transcript.rows import COLUMNS, THREAD_BITS, Row
+from crusts_index.transcript.rows import COLUMNS, NOT_OWNED, THREAD_BITS, Row
 
 GROUP_BYTES = 24 << 20
 """Transcript bytes of the stretches that share a transaction."""
 
-_KEPT = {"responses": ("id",), "tool_uses": ("id",)}
+_KEPT = frozenset(("stored_responses", "stored_tool_uses"))
 """Tables whose rows may come again with more in them: all columns but those that the store decides are written over."""
 
-_CLEARED = tuple(table for table in TABLES if table not in ("threads", "fold_states", "responses"))
+_CLEARED = tuple(table for table in TABLES if table not in ("threads", "fold_states", "stored_responses"))
 """Tables of which all rows go before a transcript is read from its beginning again."""
 
 ROWS_AT_ONCE = 40
 """Rows of one insert into the largest tables: a fifth (records) to two fifths (blocks) quicker than one by one."""
 
-_BULK = frozenset(("records", "blocks", "texts"))
-_CALL_OF_ITS_OWN = f"case when ?{COLUMNS['responses'].index('has_usage') + 1} then ?1 end"
-"""Until another response turns out to be the same call, a response is one of its own: then nothing is to be changed."""
+_BULK = frozenset(("stored_records", "stored_blocks", "texts"))
 
 
 def _statement(table: str, rows: int = 1) -> str:
@@ -40,17 +38,17 @@ def _statement(table: str, rows: int = 1) -> str:
     if table in _KEPT:
         return _upsert(table, names)
     values = f"({', '.join('?' * len(names))})"
+    if table == "words":
+        return f"insert or ignore into {table} ({', '.join(names)}) values {values}"
     return f"insert or replace into {table} ({', '.join(names)}) values {', '.join([values] * rows)}"
 
 
 def _upsert(table: str, names: tuple[str, ...]) -> str:
-    values = [f"?{place + 1}" for place in range(len(names))]
-    changes = [f"{name} = excluded.{name}" for name in names if name not in _KEPT[table]]
-    if table == "responses":
-        names, values = (*names, "call_id"), [*values, _CALL_OF_ITS_OWN]
-        changes.append("call_id = coalesce(call_id, excluded.call_id)")
+    changes = [f"{name} = excluded.{name}" for name in names if name != "id"]
+    if table == "stored_tool_uses":  # who owns it is settled over all transcripts
+        changes[names.index("flags") - 1] = f"flags = flags & {NOT_OWNED} | excluded.flags"
     return (
-        f"insert into {table} ({', '.join(names)}) values ({', '.join(values)})"
+        f"insert into {table} ({', '.join(names)}) values ({', '.join('?' * len(names))})"
         f" on conflict (id) do update set {', '.join(changes)}"
     )
 
@@ -166,7 +164,7 @@ class Writer:
         threads = bounds(transcript, THREAD_BITS)
         store.execute(
             "delete from threads where id between ? and ? and id not in"
-            " (select thread_id from responses where thread_id between ? and ?)",
+            " (select thread_id from stored_responses where thread_id between ? and ?)",
             (*threads, *threads),
         )
         store.execute("update threads set messages = 0 where id between ? and ?", threads)
@@ -175,9 +173,9 @@ class Writer:
         rows = stretch.rows
         for table, pending in self._pending.items():
             pending += rows[table]
-        self._responses.update(row[0] for row in rows["responses"])
+        self._responses.update(row[0] for row in rows["stored_responses"])
         self._continued.update(stretch.continued)
-        self._uses.update(row[0] for row in rows["tool_uses"])
+        self._uses.update(row[0] for row in rows["stored_tool_uses"])
         self._transcripts[stretch.transcript_id] = stretch.is_last
         self._bytes += stretch.bytes_read
         records, problems, read = self._counts
@@ -227,11 +225,13 @@ class Writer:
             # Rank 4 of D2 asks for the session, so every call that this transcript shares is ranked again.
             ids_of = bounds(transcript)
             ids = store.execute(
-                "select id from responses where id between ? and ? or id < 0 and transcript_id = ?",
+                "select id from stored_responses where id between ? and ? or id < 0 and thread_id >> 20 = ?",
                 (*ids_of, transcript),
             )
             self._responses |= {row[0] for row in ids}
-            self._uses |= {row[0] for row in store.execute("select id from tool_uses where id between ? and ?", ids_of)}
+            self._uses |= {
+                row[0] for row in store.execute("select id from stored_tool_uses where id between ? and ?", ids_of)
+            }
         settle_calls(store, self._responses, self._continued)
         returned = drop_returned(store, [one for one, is_last in self._transcripts.items() if is_last])
         if returned:
@@ -243,9 +243,9 @@ class Writer:
 
 def settle_all(store: sqlite3.Connection) -> None:
     """Settle every response, tool use and session in the store: after rows came from elsewhere than a transcript."""
-    ids = [row[0] for row in store.execute("select id from responses")]
+    ids = [row[0] for row in store.execute("select id from stored_responses")]
     settle_calls(store, ids, ())
-    uses = store.execute("select id from tool_uses where tool_use_id is not null").fetchall()
+    uses = store.execute("select id from stored_tool_uses where use_key is not null").fetchall()
     settle_owners(store, (), [row[0] for row in uses])
     for (session,) in store.execute("select distinct session_id from transcripts where session_id is not null"):
         settle_view(store, session)

@@ -34,19 +34,20 @@ _CLOUD = re.compile(r"^.*[/.](?=claude)")
 # tier that its context tokens exceed; a tier holds for all tokens of the call. A call without a time has the
 # latest period.
 _RESOLVE = """
-update api_calls set price_id = (
-  select id from prices as price
-  where price.model = api_calls.model
-    and (price.speed is null or instr(' ' || api_calls.speed || ' ', ' ' || price.speed || ' '))
-    and (price.from_day is null
-      or price.from_day <= ifnull(date(api_calls.time_ms / 1000, 'unixepoch'), '9999'))
-    and (price.above_tokens = 0 or price.above_tokens < api_calls.context_tokens)
+update stored_calls set price_id = (
+  select price.id from api_calls as call cross join prices as price
+  where call.id = stored_calls.id
+    and price.model = call.model
+    and (price.speed is null or instr(' ' || call.speed || ' ', ' ' || price.speed || ' '))
+    and (price.from_day is null or price.from_day <= ifnull(date(call.time_ms / 1000, 'unixepoch'), '9999'))
+    and (price.above_tokens = 0 or price.above_tokens < call.context_tokens)
   order by price.speed desc, price.from_day desc, price.above_tokens desc
   limit 1
 )
 """
+_OF_MODEL = "where id in (select id from api_calls where model = :model)"
 _RESOLVE_CALLS = _RESOLVE + "where id in (select value from json_each(:ids))"  # noqa: S608 - constants
-_RESOLVE_MODEL = _RESOLVE + "where model = :model"
+_RESOLVE_MODEL = _RESOLVE + _OF_MODEL
 
 _UNPRICED = """
 select distinct model from api_calls
@@ -62,7 +63,7 @@ _NOTE_UNKNOWN = (  # what was priced once stays so, also when a later list leave
     "insert into models (model, priced, source, asked_ms) values (?, 0, ?, ?)"
     " on conflict (model) do update set source = excluded.source, asked_ms = excluded.asked_ms"
 )
-_FREE = "update api_calls set price_id = null where model = ?"
+_FREE = "update stored_calls set price_id = null " + _OF_MODEL  # noqa: S608 - constants
 _FORGET = "delete from prices where model = ?"
 _NOTE_PRICE = """
 insert into prices (
@@ -110,7 +111,7 @@ def resolve_prices(connection: sqlite3.Connection, call_ids: "Iterable[int] | No
 def _note(connection: sqlite3.Connection, found: "dict[str, list[Row]]", source: str, now_ms: int) -> None:
     for model, rows in found.items():
         if rows:
-            connection.execute(_FREE, (model,))
+            connection.execute(_FREE, {"model": model})
             connection.execute(_FORGET, (model,))
             connection.executemany(_NOTE_PRICE, [(model, *row) for row in rows])
             connection.execute(_NOTE_MODEL, (model, 1, source, now_ms))

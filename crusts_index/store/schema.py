@@ -7,6 +7,10 @@ Rules that hold for every table:
 * A record's id is `transcript_id << 40 | offset`: it sorts in log order, tells its transcript and where
   to find its bytes. A block's id is its record's id plus its place, a thread's id is
   `transcript_id << 20 | number`.
+* What is told by the millions is narrow: tables `stored_…` hold it, and a view called by the rest of that name shows it
+  with words, ids and flags as they are. There a word (a type, a model, a tool's name) is its id in `words`; an id
+  near the row's own is how far `…_back` (or `…_ahead`) it lies; yes and no are bits of `flags`; a request, message or
+  tool use id goes without the prefix that they all have, and one without that prefix begins with `=`.
 * Nothing here depends on the order in which transcripts were read, except the surrogate ids, which no view
   shows.
 
@@ -15,7 +19,7 @@ Imported only where the schema is laid or checked: reports and appends read and 
 
 from __future__ import annotations
 
-from sqlalchemy import BLOB, Column, Float, ForeignKey, Index, Integer, MetaData, Table, Text, text
+from sqlalchemy import BLOB, Column, Float, ForeignKey, Index, Integer, MetaData, Table, Text, func, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,6 +40,10 @@ def _int(name: str, doc: str, *args: Any, **options: Any) -> Column[Any]:
 
 def _text(name: str, doc: str, *args: Any, **options: Any) -> Column[Any]:
     return _col(name, Text, doc, *args, **options)
+
+
+def _word(name: str, doc: str) -> Column[Any]:
+    return _col(name, Integer, f"{doc}; a word")
 
 
 def _flag(name: str, doc: str) -> Column[Any]:
@@ -69,6 +77,7 @@ sessions = Table(
     _int("id", "surrogate key", primary_key=True),
     _text("session_id", "the session's own id (D3)", nullable=False),
     _int("project_id", "its project", ForeignKey("projects.id")),
+    _text("repo", "the folder that its worktree belongs to; null = it works in none (D22)"),
     Index("sessions_by_session_id", "session_id", unique=True),
 )
 
@@ -158,69 +167,74 @@ branches = Table(
     sqlite_with_rowid=False,
 )
 
-records = Table(
-    "records",
+words = Table(
+    "words",
+    metadata,
+    _int("id", "of a usual word a small number, else 48 bits of its hash: the same in every store", primary_key=True),
+    _text("word", "a type, kind, category, model, tool's name, branch … as logged", nullable=False),
+)
+
+stored_records = Table(
+    "stored_records",
     metadata,
     _int("id", "transcript_id << 40 | offset", primary_key=True),
-    _of_transcript(),
     _int("length", "bytes of the record, line end left out", nullable=False),
-    _text("type", "as logged"),
-    _text("subtype", "as logged; of an attachment its type, of a progress record `agent_progress` or null"),
+    _word("type", "as logged"),
+    _word("subtype", "as logged; of an attachment its type, of a progress record `agent_progress` or null"),
     _col("uuid", BLOB, "16 bytes; text where it is no uuid; null = none"),
     _col(
         "parent_uuid",
         BLOB,
-        "`parentUuid`, of a boundary `logicalParentUuid`, of a last-prompt record `leafUuid`",
+        "`parentUuid`, of a boundary `logicalParentUuid`, of a last-prompt record `leafUuid`; kept of what can open a"
+        " branch, of last-prompt records, and where no record of that uuid stands before it",
     ),
     _int("time_ms", "its time; without a valid one, that of the record before it (D6); null = none"),
-    _int("thread_id", "its thread", ForeignKey("threads.id"), nullable=False),
+    _count("thread", "number of its thread in its transcript"),
     _count("branch", "branch in its thread (D10)"),
     _count("epoch", "which boundary of its thread it stands behind, 0 = none (D10)"),
     _count("call_ordinal", "API responses of its thread begun so far, its own included (D13)"),
     _int("message", "number of its message in its thread; null = it puts nothing into the context (D7)"),
-    _int("response_id", "the API response it is a line of"),
-    _flag("opens", "1 = a human prompt or a boundary: what can open a branch (D10)"),
-    _flag("is_prompt", "1 = a human prompt (D8)"),
-    _flag("is_summary", "1 = a compaction summary"),
-    _flag("is_meta", "1 = `isMeta`"),
-    _flag("is_copied", "1 = it names another session as its origin: `forkedFrom` or `requestSessionId` (D2)"),
-    _flag("is_duplicate", "1 = its uuid stood before in this transcript: kept, counted nowhere (D2)"),
-    _text(
+    _int("response_back", "how far the API response that it is a line of lies before it; null = it is none"),
+    _count(
+        "flags",
+        "1 = opens a branch perhaps: a human prompt or a boundary; 2 = a human prompt (D8); 4 = a compaction summary;"
+        " 8 = `isMeta`; 16 = copied: it names another session as its origin (D2); 32 = its uuid stood before in this"
+        " transcript: kept, counted nowhere (D2)",
+    ),
+    _word(
         "origin",
         "why a user record is no human prompt: command, bash, notification, interruption, reminder …;"
         " of a line of an answer that was cut off: aborted",
     ),
-    Index("records_by_uuid", "transcript_id", "uuid"),
-    Index("records_opening", "transcript_id", "parent_uuid", sqlite_where=text("opens = 1")),
-    Index("records_of_prompts", "thread_id", sqlite_where=text("is_prompt = 1 or is_summary = 1")),
 )
+# Four bytes of sixteen tell nearly all apart; the query looks at the rest.
+Index("records_by_uuid", func.substr(stored_records.c.uuid, 1, 4), sqlite_where=text("uuid is not null"))
+Index("records_opening", func.substr(stored_records.c.parent_uuid, 1, 4), sqlite_where=text("flags & 1"))
+Index("records_of_prompts", stored_records.c.thread, sqlite_where=text("flags & 6"))
 
-responses = Table(
-    "responses",
+stored_responses = Table(
+    "stored_responses",
     metadata,
     _int("id", "id of its first record; below 0 = retained: its bytes are gone (D4)", primary_key=True),
-    _of_transcript(),
     _int("thread_id", "its thread", ForeignKey("threads.id"), nullable=False),
-    _int("last_record_id", "its last record in this transcript", nullable=False),
-    _int(
-        "call_id",
-        "the API call it is an occurrence of; null = it logged no usage",
-        ForeignKey("api_calls.id"),
-    ),
-    _text("request_id", "`requestId`; null = none"),
-    _text("message_id", "`message.id`; null = none"),
-    _text("record_session", "`sessionId` of its records; of copies that name it, the session that asked"),
+    _count("last_ahead", "how far its last record in this transcript lies behind its first"),
+    _int("shared_call_id", "the API call that it is one occurrence of several of; null = its call has its own id"),
+    _text("request_id", "`requestId` without `req_`; null = none"),
+    _text("message_id", "`message.id` without `msg_`; null = none"),
+    _word("record_session", "`sessionId` of its records; of copies that name it, the session that asked"),
     _int("message", "number of its message in its thread"),
     _int("ordinal", "its place among the responses of its thread, from 1", nullable=False),
     _count("branch", "branch in its thread"),
     _count("epoch", "epoch in its thread"),
-    _flag("is_copied", "1 = its first record is copied: rank 1 of D2"),
-    _flag("is_nested", "1 = found inside a progress record: rank 2 of D2"),
-    _flag("is_advisor", "1 = an `advisor_message` iteration: a call of its own, in no curve (D1)"),
-    _int("first_ms", "time of its first record: rank 5 of D2"),
+    _count(
+        "flags",
+        "1 = its first record is copied: rank 1 of D2; 2 = found inside a progress record: rank 2; 4 = an"
+        " `advisor_message` iteration: a call of its own, in no curve (D1); 8 = a record of it carried a usage object;"
+        " 16 = it was cut off; 32 = its output is a placeholder (D9)",
+    ),
+    _int("took_ms", "its last record's time less its first one's (rank 5 of D2); null = the first has none"),
     _int("last_ms", "time of its last record"),
-    _flag("has_usage", "1 = at least one record carried a usage object"),
-    _text("model", "as logged on its last record with usage"),
+    _word("model", "as logged on its last record with usage"),
     _count("input_tokens", "uncached input, exact"),
     _count("cache_read_tokens", "input read from the cache, exact"),
     _count("cache_write_tokens", "input written to the cache: the larger of flat field and 5m + 1h (D1), exact"),
@@ -228,120 +242,181 @@ responses = Table(
     _count("output_tokens", "output as logged; a placeholder in older versions"),
     _int("thinking_tokens", "of the output, thinking; null = not logged"),
     _count("web_searches", "web searches made"),
-    _text("service_tier", "as logged; null = standard or not logged"),
-    _text("speed", "as logged; null = standard or not logged"),
-    _text("geo", "`inference_geo` as logged; null = none told"),
-    _text("stop_reason", "as logged on its last record"),
-    _text("effort", "as logged"),
-    Index("responses_by_request", "request_id", sqlite_where=text("request_id is not null")),
-    Index("responses_by_message", "message_id", sqlite_where=text("message_id is not null")),
-    # A thread's curve and the last call of each epoch, without looking at the rows.
-    Index("responses_by_thread", "thread_id", "id", "call_id", "last_ms", "is_advisor", "branch", "epoch", "ordinal"),
-    Index("responses_by_call", "call_id"),
+    _word("service_tier", "as logged; null = standard or not logged"),
+    _word("speed", "as logged; null = standard or not logged"),
+    _word("geo", "`inference_geo` as logged; null = none told"),
+    _word("stop_reason", "as logged on its last record"),
+    _word("effort", "as logged"),
+    _word("git_branch", "`gitBranch` of its first record; null = none"),
+)
+Index(
+    "responses_by_request", func.substr(stored_responses.c.request_id, -6), sqlite_where=text("request_id is not null")
+)
+Index(
+    "responses_by_message", func.substr(stored_responses.c.message_id, -6), sqlite_where=text("message_id is not null")
+)
+Index("responses_by_thread", stored_responses.c.thread_id)
+Index("responses_by_call", stored_responses.c.shared_call_id, sqlite_where=text("shared_call_id is not null"))
+
+stored_response_facts = Table(
+    "stored_response_facts",
+    metadata,
+    _int("response_id", "a response that logged any of these", primary_key=True),
+    _word("requested_model", "`requestedModel`; may end in [1m]"),
+    _col("request", BLOB, "`requestRef`: the uuid of the request that it answers"),
+    _word("miss_reason", "`diagnostics.cache_miss_reason.type`: why the cache did not hold, as the API told"),
+    _int("missed_tokens", "`cache_missed_input_tokens`"),
+    _word("skill", "`attributionSkill`"),
+    _word("plugin", "`attributionPlugin`"),
+    _word("mcp_server", "`attributionMcpServer`"),
+    _word("mcp_tool", "`attributionMcpTool`"),
+    _word("agent", "`attributionAgent`"),
+)
+Index("response_facts_by_request", stored_response_facts.c.request, sqlite_where=text("request is not null"))
+
+stored_requests = Table(
+    "stored_requests",
+    metadata,
+    _int("record_id", "its `api-request` record", primary_key=True),
+    _col("uuid", BLOB, "its id, 16 bytes"),
+    _col("base", BLOB, "the request that it goes on from; null = none"),
+    _int("kept", "how many messages of that one it sends again"),
+    _int("tail", "how many it adds"),
+    _int("shape_hash", "48 bits over `shapeHash`: system and tools; see request_shapes"),
+    _int("cache_hash", "48 bits over where it asked for caching"),
+    _word("model", "as asked"),
+    _word("effort", "as asked"),
+    _word("source", "`querySource`"),
+    _word("agent", "`agentId`; null = the main thread's"),
 )
 
-api_calls = Table(
-    "api_calls",
+request_shapes = Table(
+    "request_shapes",
+    metadata,
+    _int("record_id", "its `api-request-shape` record", primary_key=True),
+    _int("shape_hash", "48 bits over `shapeHash`"),
+)
+
+stored_sent_parts = Table(
+    "stored_sent_parts",
+    metadata,
+    _int("record_id", "an `api-request-shape`, `prompt_snapshot` or `instructions` record", primary_key=True),
+    _int("place", "place in that record, from 0", primary_key=True),
+    _word("kind", "tool, system or file"),
+    _word("name", "of a tool its name; of a file its type"),
+    _text("path", "of a file"),
+    _count("chars", "Unicode characters"),
+    _count("soft", "as in blocks"),
+    _count("marks", "as in blocks"),
+    sqlite_with_rowid=False,
+)
+
+stored_calls = Table(
+    "stored_calls",
     metadata,
     _int("id", "smallest id of its responses when first seen", primary_key=True),
-    _int("response_id", "the owning response (D2)", nullable=False),
-    _int("transcript_id", "the owner's transcript", ForeignKey("transcripts.id"), nullable=False),
-    _int("thread_id", "the owner's thread", ForeignKey("threads.id"), nullable=False),
-    _text("model", "as logged"),
-    _int("time_ms", "time of its last record in the owning transcript"),
-    _count("input_tokens", "as in responses, of the owner's last record"),
-    _count("cache_read_tokens", "likewise"),
-    _count("cache_write_tokens", "likewise"),
-    _count("cache_write_1h_tokens", "likewise"),
-    _count("output_tokens", "likewise"),
-    _int("thinking_tokens", "likewise"),
-    _count("web_searches", "likewise"),
-    _count("context_tokens", "input + cache read + cache write: the context of the call (X-ctx), exact"),
-    _text("speed", "what its usage says that may have a price of its own: speed, geo, tier; null = standard"),
-    _flag("is_advisor", "1 = an advisor's call, in no curve"),
-    _flag("retained", "1 = its bytes are gone from every transcript; it was billed and stays (D4)"),
+    _int("response_id", "the owning response (D2); null = the one of the same id"),
+    _int("usage_id", "the response that tells its usage (D1); null = the owner"),
+    _int("time_ms", "time of that one's last record"),
     _int("price_id", "the price that holds for it (D15); null = unpriced", ForeignKey("prices.id")),
-    Index("api_calls_by_time", "time_ms"),
+    _flag("retained", "1 = its bytes are gone from every transcript; it was billed and stays (D4)"),
+    Index("calls_by_time", "time_ms"),
 )
 
-blocks = Table(
-    "blocks",
+weights = Table(
+    "weights",
     metadata,
-    _int("id", "record_id + place", primary_key=True),
-    _int("record_id", "its record", ForeignKey("records.id"), nullable=False),
-    _text("kind", "text, thinking, tool_use, tool_result, image, document or attachment", nullable=False),
     _text(
-        "category",
-        "conversation, retrieved, system, tools or state; the last prompt's `user` is a query's (D8)",
+        "name", "what it weighs: soft, marks, a kind of block …; factor = that of a model's tokenizer", primary_key=True
     ),
+    _text("model", "of a factor the model; else empty", primary_key=True),
+    _col("value", Float, "what holds (D9)", nullable=False),
+    _col("shipped", Float, "what the program came with", nullable=False),
+    _count("pairs", "pairs of calls it was fitted to; 0 = as shipped"),
+    sqlite_with_rowid=False,
+)
+
+stored_blocks = Table(
+    "stored_blocks",
+    metadata,
+    _int("id", "id of its record + place", primary_key=True),
+    _count("place", "its place in its record, from 0"),
+    _word("kind", "text, thinking, tool_use, tool_result, image, document or attachment"),
+    _word("category", "conversation, retrieved, system, tools or state; the last prompt's `user` is a query's (D8)"),
     _count("chars", "Unicode characters counted"),
-    _count("estimate", "tokens by characters, images and documents (D9), estimated"),
-    _count("tokens", "the estimate, or the block's share of the logged output (D9)"),
-    _flag("is_exact", "1 = the shares of its response add up to the billed output"),
-    _int("tool_use_id", "of a tool_use or tool_result block: its row in tool_uses", ForeignKey("tool_uses.id")),
-    Index("blocks_by_record", "record_id"),
+    _count("soft", "characters that are no white space + 2 × (UTF-8 bytes − characters) (D9)"),
+    _count("marks", "runs of ASCII digits and punctuation + 2 × line ends (D9)"),
+    _count(
+        "extra",
+        "of a tool_use the keys of its input; of thinking the length of its signature; of what holds images and"
+        " documents their tokens by size (D9)",
+    ),
+    _count("estimate", "tokens by these and the weights that hold (D9), estimated"),
+    _int("share", "its share of the billed output (D9), exact in sum; null = the estimate stands"),
+    _int("use_back", "of a tool_use or tool_result: how far its row in tool uses lies before it"),
 )
 
 texts = Table(
     "texts",
     metadata,
-    _int("block_id", "its block", ForeignKey("blocks.id"), primary_key=True),
+    _int("block_id", "its block", ForeignKey("stored_blocks.id"), primary_key=True),
     _text(
         "text",
-        "prompts, answers and summaries up to 64 KiB, else the first 200 characters (D16)",
+        "prompts, answers and summaries up to 64 KiB, else the first 80 characters (D16)",
         nullable=False,
     ),
 )
 
-tool_uses = Table(
-    "tool_uses",
+stored_tool_uses = Table(
+    "stored_tool_uses",
     metadata,
     _int(
         "id",
         "id of its tool_use block; of its tool_result where the use is not in this transcript",
         primary_key=True,
     ),
-    _of_transcript(),
-    _int("thread_id", "its thread", ForeignKey("threads.id"), nullable=False),
-    _text("tool_use_id", "as logged; null = none"),
-    _text("name", "the tool's name; null = the use is not in this transcript"),
-    _text("server", "MCP server in the name; null = a built-in tool"),
+    _count("thread", "number of its thread in its transcript"),
+    _text("use_key", "its id as logged, without `toolu_`; null = none"),
+    _word("name", "the tool's name; null = the use is not in this transcript"),
     _text("path", "file path as logged, up to 2 KiB"),
     _col("read_offset", Integer, "of a Read: `offset` as logged"),
     _col("read_limit", Integer, "of a Read: `limit` as logged"),
     _text("command", "command, pattern, URL, query or skill, up to 2 KiB"),
-    _text("agent_type", "of Task and Agent: `subagent_type`"),
+    _word("agent_type", "of Task and Agent: `subagent_type`"),
     _text("agent_id", "of Task and Agent: the agent that ran, from its result"),
-    _int("input_hash", "64 bits over name and input: the same call again has the same"),
-    _int("use_record_id", "the record of the use"),
-    _int("use_ms", "its time"),
-    _int("result_record_id", "the record of the result; null = none"),
-    _int("result_ms", "its time"),
-    _int("result_hash", "64 bits over the result's text"),
+    _word("resolved_model", "of Task and Agent: the model that ran, from its result; may end in [1m]"),
+    _int("input_hash", "48 bits over name and input: the same call again has the same"),
+    _int("use_back", "how far the record of the use lies before it; null = it is not in this transcript"),
+    _int("use_ms", "time of the use"),
+    _int("result_ahead", "how far the record of the result lies behind it; null = there is none"),
+    _int("result_ms", "time of the result, less use_ms where that is known"),
+    _int("result_hash", "48 bits over the result's text"),
     _count("result_chars", "characters of the result's text parts"),
-    _count("result_tokens", "ceil(chars / 4) + 1,500 an image (X-size), estimated"),
-    _flag("is_error", "1 = the result is an error"),
-    _flag("is_stub", "1 = the result only says that nothing changed"),
-    _flag("is_cut", "1 = the result was cut short or moved to a file"),
-    _flag("is_own", "1 = a call of crusts itself"),
-    _int("prior_read_id", "of a Read: the previous one of the same path, offset and limit in its thread"),
-    _int("prior_edit_id", "of a Read: the last Edit, Write, MultiEdit or NotebookEdit of that path before it"),
-    _int("owns", "1 = totals count this use (D2)", nullable=False, server_default="1"),
-    _int("owns_result", "1 = totals count this result (D2)", nullable=False, server_default="1"),
-    _flag("is_copied", "1 = its record is copied"),
-    _flag("is_nested", "1 = found inside a progress record"),
-    _text("use_session", "`sessionId` of its record; null = the session that the transcript's place tells"),
-    _text("result_session", "likewise, of its result"),
-    _flag("is_result_copied", "1 = the result's record is copied, or the use in this transcript is"),
-    Index("tool_uses_by_tool_use_id", "tool_use_id", sqlite_where=text("tool_use_id is not null")),
-    Index("tool_uses_by_agent", "agent_id", sqlite_where=text("agent_id is not null")),
-    Index("tool_uses_rereading", "use_ms", sqlite_where=text("prior_read_id is not null")),
+    _count("result_images", "images in the result"),
+    _count(
+        "flags",
+        "1 = the result is an error; 2 = it only says that nothing changed; 4 = it was cut short or moved to a file;"
+        " 8 = a call of crusts itself; 16 = its record is copied; 32 = found inside a progress record; 64 = the"
+        " result's record is copied, or the use in this transcript is; 128 = totals do not count this use, 256 = nor"
+        " this result (D2)",
+    ),
+    _int("prior_read_back", "of a Read: how far the previous one of the same path, offset and limit lies before it"),
+    _int("prior_edit_back", "of a Read: how far the last edit of that path lies before it"),
+    _word("use_session", "`sessionId` of its record; null = the session that the transcript's place tells"),
+    _word("result_session", "likewise, of its result"),
 )
+Index(
+    "tool_uses_by_key",
+    func.substr(stored_tool_uses.c.use_key, -6),
+    sqlite_where=text("use_key is not null"),
+)
+Index("tool_uses_by_agent", stored_tool_uses.c.agent_id, sqlite_where=text("agent_id is not null"))
+Index("tool_uses_rereading", stored_tool_uses.c.use_ms, sqlite_where=text("prior_read_back is not null"))
 
 tool_loads = Table(
     "tool_loads",
     metadata,
-    _int("record_id", "the ToolSearch result that loaded it", ForeignKey("records.id"), primary_key=True),
+    _int("record_id", "the ToolSearch result that loaded it", ForeignKey("stored_records.id"), primary_key=True),
     _text("name", "the tool whose schema it loaded", primary_key=True),
     sqlite_with_rowid=False,
 )
@@ -349,7 +424,7 @@ tool_loads = Table(
 compactions = Table(
     "compactions",
     metadata,
-    _int("id", "its boundary record", ForeignKey("records.id"), primary_key=True),
+    _int("id", "its boundary record", ForeignKey("stored_records.id"), primary_key=True),
     _of_transcript(),
     _int("thread_id", "its thread", ForeignKey("threads.id"), nullable=False),
     _col("uuid", BLOB, "the boundary's uuid; of a copy with a new one, the uuid its `forkedFrom` names (D2)"),
@@ -369,7 +444,7 @@ compactions = Table(
 preserved = Table(
     "preserved",
     metadata,
-    _int("record_id", "the boundary record of a compaction", ForeignKey("records.id"), primary_key=True),
+    _int("record_id", "the boundary record of a compaction", ForeignKey("stored_records.id"), primary_key=True),
     _int("place", "place in what it names", primary_key=True),
     _col("uuid", BLOB, "a record that it preserved"),
     _flag("is_segment", "1 = one end of a stretch: place 0 is its head, 1 its tail"),
@@ -379,10 +454,10 @@ preserved = Table(
 removals = Table(
     "removals",
     metadata,
-    _int("record_id", "the record that says so", ForeignKey("records.id"), primary_key=True),
+    _int("record_id", "the record that says so", ForeignKey("stored_records.id"), primary_key=True),
     _int("place", "place in that record", primary_key=True),
     _text("kind", "microcompact, replacement, retraction or superseded", nullable=False),
-    _text("tool_use_id", "the tool use whose result was taken out"),
+    _text("use_key", "the tool use whose result was taken out: stored_tool_uses.use_key"),
     _col("uuid", BLOB, "the record that was taken out"),
     _int("saved_tokens", "on place 0: `tokensSaved`; null = not logged"),
     sqlite_with_rowid=False,
@@ -391,7 +466,7 @@ removals = Table(
 attachments = Table(
     "attachments",
     metadata,
-    _int("record_id", "its record", ForeignKey("records.id"), primary_key=True),
+    _int("record_id", "its record", ForeignKey("stored_records.id"), primary_key=True),
     _text("type", "as logged", nullable=False),
     _text("name", "hook name, file name or skill"),
     _text("event", "hook event"),
@@ -513,5 +588,122 @@ store_facts = Table(
     metadata,
     _text("name", "what: views, text, promise, kept_up, look:<folder> …", primary_key=True),
     _text("value", "its value", nullable=False),
+    sqlite_with_rowid=False,
+)
+
+cost_states = Table(
+    "cost_states",
+    metadata,
+    _int("transcript_id", "its transcript", ForeignKey("transcripts.id"), primary_key=True),
+    _text("model", "as logged in the last `cost-state`; may end in [1m]", primary_key=True),
+    _int("record_id", "the record that said so", nullable=False),
+    _count("input_tokens", "Claude Code's own count of uncached input; never part of billed sums (D1)"),
+    _count("output_tokens", "likewise"),
+    _int("thinking_tokens", "likewise; null = not logged"),
+    _count("cache_read_tokens", "likewise"),
+    _count("cache_write_tokens", "likewise"),
+    _int("cache_write_5m_tokens", "likewise; null = not logged"),
+    _int("cache_write_1h_tokens", "likewise; null = not logged"),
+    _count("web_searches", "likewise"),
+    _col("cost_usd", Float, "likewise, USD"),
+    sqlite_with_rowid=False,
+)
+
+payload_facts = Table(
+    "payload_facts",
+    metadata,
+    _text("session_id", "the session that the status line's payload was of", primary_key=True),
+    _text("model", "its model's id, as sent; may end in [1m]", primary_key=True),
+    _int("time_ms", "when it was last told", nullable=False),
+    _int("window_tokens", "`context_window_size`; null = not sent"),
+    _text("cache_ttl", "`prompt_cache.ttl`: 5m or 1h; null = not sent"),
+    _int("cache_expires_ms", "`prompt_cache.expires_at`"),
+    _text("repo", "`workspace.repo`: host/owner/name"),
+    _text("worktree", "`worktree.name`, else `workspace.git_worktree`"),
+    _text("branch", "`worktree.branch`"),
+    _text("pr", "`pr.number` and `review_state`"),
+    sqlite_with_rowid=False,
+)
+
+limit_samples = Table(
+    "limit_samples",
+    metadata,
+    _text("name", "five_hour or seven_day", primary_key=True),
+    _int("time_ms", "when the status line was told", primary_key=True),
+    _col("used_percentage", Float, "as sent", nullable=False),
+    _int("resets_ms", "`resets_at`; null = not sent"),
+    sqlite_with_rowid=False,
+)
+
+stored_call_sums = Table(
+    "stored_call_sums",
+    metadata,
+    _int("thread_id", "the thread that owns the calls (D2)", primary_key=True),
+    _int("quarter", "quarter of an hour of their times, counted from 1970; -1 = without a time", primary_key=True),
+    _int("model", "as logged, a word; 0 = none", primary_key=True),
+    _int("price_id", "the price that holds for them; 0 = none", primary_key=True),
+    _text(
+        "mode",
+        "what their usage says that may have a price of its own, as in api_calls; empty = standard",
+        primary_key=True,
+    ),
+    _int("calls", "how many", nullable=False),
+    _int("input_tokens", "sum", nullable=False),
+    _int("cache_read_tokens", "sum", nullable=False),
+    _int("cache_write_tokens", "sum", nullable=False),
+    _int("cache_write_1h_tokens", "of these, for one hour", nullable=False),
+    _int("output_tokens", "sum, as logged", nullable=False),
+    _int("web_searches", "sum", nullable=False),
+    _int("retained", "of the calls, those in no transcript any more", nullable=False),
+    _int("placeholders", "of the calls, those whose output is a placeholder (D9)", nullable=False),
+    sqlite_with_rowid=False,
+)
+
+stored_tool_sums = Table(
+    "stored_tool_sums",
+    metadata,
+    _int("transcript_id", "the transcript whose uses and results they are", primary_key=True),
+    _int("name", "the tool, a word; 0 = not known", primary_key=True),
+    _int("uses", "uses that it owns (D2)", nullable=False),
+    _int("results", "results that it owns", nullable=False),
+    _int("result_tokens", "sum of their sizes (X-size)", nullable=False),
+    _int("errors", "of the results, errors", nullable=False),
+    _int("first_ms", "earliest time of a use or result; null = one has none"),
+    _int("last_ms", "latest time"),
+    sqlite_with_rowid=False,
+)
+
+curves = Table(
+    "curves",
+    metadata,
+    _int("thread_id", "whose calls: what occurs in the thread, copies too (X-ctx)", primary_key=True),
+    _int("calls", "how many, without advisors' and those of no tokens", nullable=False),
+    _int("first_ms", "earliest time; null = one has none"),
+    _int("peak_tokens", "most context tokens of one, exact", nullable=False),
+    _text("contexts", "context tokens of each in log order, parted by commas, exact", nullable=False),
+)
+
+stored_curve_models = Table(
+    "stored_curve_models",
+    metadata,
+    _int("thread_id", "whose calls", primary_key=True),
+    _int("model", "as logged, a word; 0 = none", primary_key=True),
+    _int("calls", "how many", nullable=False),
+    _int("peak_tokens", "most context tokens of one, exact", nullable=False),
+    _int("first_id", "the first response", nullable=False),
+    _int("last_id", "the last one", nullable=False),
+    _int("fall_tokens", "by how much the context fell from the call before at most; null = there is none before"),
+    sqlite_with_rowid=False,
+)
+
+stored_window_sums = Table(
+    "stored_window_sums",
+    metadata,
+    _int("thread_id", "the thread", primary_key=True),
+    _int("branch", "branch in it (D10)", primary_key=True),
+    _int("epoch", "epoch in it", primary_key=True),
+    _int("category", "as in blocks, a word", primary_key=True),
+    _int("tokens", "of the blocks of messages that came there, as in blocks", nullable=False),
+    _int("messages", "messages with a block of it", nullable=False),
     sqlite_with_rowid=False,
 )

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from crusts_index.transcript.shapes import Block, Item, Source
 from crusts_index.transcript.tokens import IMAGE_TOKENS, code_tokens, prose_tokens, text_tokens
 
-LONGEST_PREVIEW = 200
+LONGEST_PREVIEW = 80
 """Characters kept of a text that is no prompt, answer or summary (D16)."""
 
 LONGEST_TEXT = 1 << 16
@@ -20,18 +20,18 @@ class Result(NamedTuple):
     texts: list[str]
     chars: int
     estimate: int
-    size_tokens: int
+    images: int
     loaded: list[str]
     """Tools whose schemas it loaded (`tool_reference`)."""
 
 
 def measure_result(content: str | list[Item | str] | None) -> Result:
-    """Characters, the estimate of D9 and the size of X-size of a tool result's content."""
+    """Characters, the estimate of D9, and the images of a tool result's content: X-size follows from the two."""
     if content is None:
         return Result([], 0, 0, 0, [])
     if isinstance(content, str):
         chars = len(content)
-        return Result([content] if content else [], chars, text_tokens(content), prose_tokens(chars), [])
+        return Result([content] if content else [], chars, text_tokens(content), 0, [])
     texts: list[str] = []
     loaded: list[str] = []
     chars = estimate = images = 0
@@ -49,8 +49,7 @@ def measure_result(content: str | list[Item | str] | None) -> Result:
             estimate += document_tokens(item.source)
         elif item.type == "tool_reference" and item.tool_name:
             loaded.append(item.tool_name)
-    media = images * IMAGE_TOKENS
-    return Result(texts, chars, estimate + media, prose_tokens(chars) + media, loaded)
+    return Result(texts, chars, estimate + images * IMAGE_TOKENS, images, loaded)
 
 
 def document_tokens(source: Source | str | None) -> int:
@@ -78,5 +77,5 @@ def clip(text: str) -> str:
 
 
 def preview(text: str) -> str:
-    """The first 200 characters."""
+    """The first 80 characters."""
     return text[:LONGEST_PREVIEW]

@@ -15,3 +15,8 @@ def hash64(part: bytes) -> int:
 def hash128(part: bytes) -> bytes:
     """A 128-bit hash."""
     return blake2b(part, digest_size=16).digest()
+
+
+def hash48(part: bytes) -> int:
+    """A 48-bit hash: six bytes in a row of SQLite."""
+    return int.from_bytes(blake2b(part, digest_size=6).digest(), "big")

@@ -9,7 +9,7 @@ from crusts_index.transcript.notices import LAST_WINS, Notices, nests_record
 from crusts_index.transcript.past import Past, Place, Uuid
 from crusts_index.transcript.places import Places
 from crusts_index.transcript.responses import Responses, Touched, row_of
-from crusts_index.transcript.rows import RECORD_BITS, THREAD_BITS, Batch, Row
+from crusts_index.transcript.rows import IS_COPIED, IS_DUPLICATE, IS_META, RECORD_BITS, Batch, Row
 from crusts_index.transcript.shapes import Record
 from crusts_index.transcript.speech import Speech
 from crusts_index.transcript.state import State
@@ -17,6 +17,7 @@ from crusts_index.transcript.step import Line, Step
 from crusts_index.transcript.times import milliseconds
 from crusts_index.transcript.tokens import spread, spread_one
 from crusts_index.transcript.tools import ToolUses
+from crusts_index.transcript.words import Words, word_id
 
 TIMED = frozenset("user assistant system attachment progress".split())
 """Types of records that should carry a timestamp (D6)."""
@@ -39,12 +40,13 @@ class Fold:
         self.state = state or State()
         self._about = self.state.about
         self._transcript_id, self._own_session = transcript_id, session
-        self._record_base, self._thread_base = transcript_id << RECORD_BITS, transcript_id << THREAD_BITS
+        self._record_base = transcript_id << RECORD_BITS
+        self._words = Words()
         self._is_agent_file = kind == "subagent"
         self._places = Places(transcript_id, kind, past, self.state)
         self._responses = Responses(transcript_id, past, self.state)
         self._tools = ToolUses(transcript_id, past, session)
-        self._speech = Speech(self.state, self._places, self._responses, self._tools)
+        self._speech = Speech(self.state, self._places, self._responses, self._tools, self._words)
         self._notices = Notices(transcript_id, self.state, self._places, self._responses, self._tools, self._speech)
         speech, notices = self._speech, self._notices
         # What to do with a record by its type; all others say nothing but where they stand.
@@ -76,7 +78,7 @@ class Fold:
             return
         take = self._takers.get(kind)
         if take is None or (kind == "progress" and not nests_record(record)):
-            self._write_plain(offset, length, record, key, parent, time_ms, place)
+            self._write_plain(offset, length, record, key, parent, time_ms, place, has_parent=has_parent)
             places.put(key, place)
             return
         number, branch, epoch = place
@@ -105,23 +107,29 @@ class Fold:
         for one in touched:
             if not one.is_continued:
                 _spread(one)
-        speech, notices, places = self._speech, self._notices, self._places
+        speech, notices, places, words = self._speech, self._notices, self._places, self._words
         rows: dict[str, list[Row]] = {
             "threads": places.threads,
             "branches": places.branches,
-            "records": self._records,
-            "responses": [row_of(one.response) for one in touched],
-            "blocks": speech.blocks,  # type: ignore[dict-item]
+            "stored_records": self._records,
+            "stored_responses": [row_of(one.response, words) for one in touched],
+            "stored_response_facts": [],
+            "stored_blocks": speech.blocks,  # type: ignore[dict-item]
             "texts": speech.texts,
-            "tool_uses": self._tools.take(),
+            "stored_tool_uses": self._tools.take(words),
             "tool_loads": speech.loads,
             "compactions": notices.compactions,
             "preserved": notices.preserved,
             "removals": notices.removals,
             "attachments": notices.attachments,
+            "stored_requests": [],
+            "request_shapes": [],
+            "stored_sent_parts": [],
+            "cost_states": [],
             "meta_records": notices.meta + speech.titles.rows,
             "problems": self._problems,
         }
+        rows["words"] = words.take()
         continued = [one.response.id for one in touched if one.is_continued]
         batch = Batch(rows, continued, speech.contexts, len(self._records))
         places.threads, places.branches = [], []
@@ -197,92 +205,87 @@ class Fold:
         parent: Uuid | None,
         time_ms: int | None,
         place: Place,
+        *,
+        has_parent: bool,
     ) -> None:
         """A record that puts nothing into the context: two in five are such, so they go the short way."""
         number, branch, epoch = place
         kind = record.type
+        flags = (IS_META if record.is_meta else 0) | (IS_COPIED if self._is_copied(record) else 0)
         self._records.append(
             (
                 self._record_base | offset,
-                self._transcript_id,
                 length,
-                kind,
-                record.subtype,
+                self._words[kind],
+                self._words[record.subtype],
                 key,
                 # A progress record's place is all that its parent was good for, and there are many.
-                parent if kind != "progress" else None,
+                None if has_parent or kind == "progress" else parent,
                 time_ms,
-                self._thread_base | number,
+                number,
                 branch,
                 epoch,
                 self.state.threads[number].calls,
                 None,
                 None,
-                0,
-                0,
-                0,
-                1 if record.is_meta else 0,
-                self._is_copied(record),
-                0,
+                flags,
                 None,
             )
         )
 
     def _write(self, step: Step) -> None:
-        record, thread, time_ms = step.record, step.thread, step.time_ms
+        record, thread, time_ms, words = step.record, step.thread, step.time_ms, self._words
         if step.message is not None and thread == 0 and time_ms is not None:
             about = self._about
             if about.last_message_ms is None or time_ms > about.last_message_ms:
                 about.last_message_ms = time_ms
+        is_asked_for = step.opens or not step.has_parent or record.type == "last-prompt"
+        flags = step.opens | step.is_prompt << 1 | step.is_summary << 2 | step.is_copied << 4
+        if record.is_meta:
+            flags |= IS_META
+        response = step.response
         self._records.append(
             (
                 step.id,
-                self._transcript_id,
                 step.length,
-                record.type,
-                step.subtype or record.subtype,
+                words[record.type],
+                words[step.subtype or record.subtype],
                 step.key,
-                step.parent if record.type != "progress" else None,
+                step.parent if is_asked_for and record.type != "progress" else None,
                 time_ms,
-                self._thread_base | thread,
+                thread,
                 step.branch,
                 step.epoch,
-                step.ordinal if step.response is not None else self.state.threads[thread].calls,
+                step.ordinal if response is not None else self.state.threads[thread].calls,
                 step.message,
-                step.response,
-                step.opens,
-                step.is_prompt,
-                step.is_summary,
-                1 if record.is_meta else 0,
-                step.is_copied,
-                0,
-                step.origin,
+                None if response is None else step.id - response,
+                flags,
+                words[step.origin],
             )
         )
 
     def _write_duplicate(self, offset: int, length: int, record: Record, key: Uuid | None, time_ms: int | None) -> None:
         """A record whose uuid stood before: kept, flagged, counted nowhere (D2)."""
         place = self._places.of(key) or Place(0, 0, 0)
-        rid, tid = self._record_base | offset, self._thread_base | place.thread
-        calls = self.state.threads[place.thread].calls
-        where = (tid, place.branch, place.epoch, calls, None, None)
-        flags = (0, 0, 0, 1 if record.is_meta else 0, self._is_copied(record), 1, None)
-        head = (rid, self._transcript_id, length, record.type, record.subtype, key, None, time_ms)
-        self._records.append((*head, *where, *flags))
+        calls, words = self.state.threads[place.thread].calls, self._words
+        flags = IS_DUPLICATE | (IS_META if record.is_meta else 0) | (IS_COPIED if self._is_copied(record) else 0)
+        head = (self._record_base | offset, length, words[record.type], words[record.subtype], key, None, time_ms)
+        self._records.append((*head, *place, calls, None, None, flags, None))
 
 
 def _spread(touched: Touched) -> None:
     """Share a response's output over its blocks, all of which the stretch holds (D9)."""
     response, parts = touched.response, touched.parts
-    if not response.has_usage or not parts or touched.is_aborted:
+    if not response.has_usage or not parts or response.is_aborted:
         return  # blocks keep their estimates
+    thinking = word_id("thinking")
     if len(parts) == 1:  # most are
         part = parts[0]
-        told = (part[5], part[2] == "thinking", part[4] == 0)
+        told = (part[8], part[2] == thinking, part[4] == 0)
         tokens, is_exact = spread_one(response.output_tokens, response.thinking_tokens, *told)  # type: ignore[arg-type]
-        part[6], part[7] = tokens, 1 if is_exact else 0
+        part[9] = tokens if is_exact else None
         return
-    facts = [(part[5], part[2] == "thinking", part[4] == 0) for part in parts]
+    facts = [(part[8], part[2] == thinking, part[4] == 0) for part in parts]
     shares = spread(response.output_tokens, response.thinking_tokens, facts)  # type: ignore[arg-type]
     for part, (tokens, is_exact) in zip(parts, shares, strict=True):
-        part[6], part[7] = tokens, 1 if is_exact else 0
+        part[9] = tokens if is_exact else None

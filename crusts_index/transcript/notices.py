@@ -15,7 +15,7 @@ from crusts_index.transcript.past import Uuid
 from crusts_index.transcript.places import Places, uuid_key
 from crusts_index.transcript.repair import fit_raw
 from crusts_index.transcript.responses import Responses
-from crusts_index.transcript.rows import Row, thread_id
+from crusts_index.transcript.rows import TOOL_USE_PREFIX, Row, cut_prefix, thread_id
 from crusts_index.transcript.shapes import Progress, Raw, Record
 from crusts_index.transcript.speech import SYNTHETIC, Speech
 from crusts_index.transcript.spelling import camel
@@ -231,7 +231,7 @@ class Notices:
         uuid: Uuid | None = None,
         saved: int | None = None,
     ) -> None:
-        self.removals.append((step.id, place, kind, tool, uuid, saved))
+        self.removals.append((step.id, place, kind, cut_prefix(tool, TOOL_USE_PREFIX), uuid, saved))
 
 
 def nests_record(record: Record) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import msgspec
 
 from crusts_index.transcript.past import NoPast, Past
-from crusts_index.transcript.rows import Row, thread_id
+from crusts_index.transcript.rows import MESSAGE_PREFIX, REQUEST_PREFIX, Row, cut_prefix, thread_id
 from crusts_index.transcript.shapes import Iteration, Message, Usage
 from crusts_index.transcript.state import State
 from crusts_index.transcript.step import Step
+from crusts_index.transcript.words import Words
 
 LARGEST_COUNT = 2**53
 """A larger token count is no count (D1)."""
@@ -17,11 +18,11 @@ Line = tuple[str | None, str | None, str | None, int, int, tuple[int, int, int] 
 """Request id, message id, session, whether nested, whether copied; without a request id the input side too."""
 
 Part = list[object]
-"""A row of `blocks` that can still be changed: its shares of the output are known only with the last line."""
+"""A row of `stored_blocks` that can still be changed: its share of the output is known only with the last line."""
 
 
 class Response(msgspec.Struct, gc=False):
-    """One response as it stands in this transcript: the columns of `responses`, in their order."""
+    """One response as it stands in this transcript: columns of the view `responses`, in this order."""
 
     id: int
     transcript_id: int
@@ -53,6 +54,10 @@ class Response(msgspec.Struct, gc=False):
     geo: str | None = None
     stop_reason: str | None = None
     effort: str | None = None
+    git_branch: str | None = None
+    is_aborted: int = 0
+    """1 = a line says that it was cut off: its output is what was known at the start (D9)."""
+    is_placeholder: int = 0
 
     def line(self) -> Line:
         """What the lines have in common that are this response."""
@@ -83,8 +88,6 @@ class Touched(msgspec.Struct):
     response: Response
     parts: list[Part]
     is_continued: bool
-    is_aborted: bool = False
-    """Whether a line says that it was cut off: its output is what was known at the start (D9)."""
 
 
 class Responses:
@@ -169,6 +172,7 @@ class Responses:
             is_copied=step.is_copied,
             is_nested=1 if is_nested else 0,
             first_ms=step.time_ms,
+            git_branch=step.record.git_branch,
         )
         if not is_nested:
             response.branch, response.epoch = step.branch, step.epoch
@@ -269,6 +273,40 @@ def _input_of(usage: Usage | None) -> tuple[int, int, int] | None:
     return probe.input_tokens, probe.cache_read_tokens, probe.cache_write_tokens
 
 
-def row_of(response: Response) -> Row:
-    """Its row."""
-    return msgspec.structs.astuple(response)
+def row_of(response: Response, words: Words) -> Row:
+    """Its row of `stored_responses`."""
+    first, last = response.first_ms, response.last_ms
+    return (
+        response.id,
+        response.thread_id,
+        response.last_record_id - response.id,
+        cut_prefix(response.request_id, REQUEST_PREFIX),
+        cut_prefix(response.message_id, MESSAGE_PREFIX),
+        words[response.record_session],
+        response.message,
+        response.ordinal,
+        response.branch,
+        response.epoch,
+        response.is_copied
+        | response.is_nested << 1
+        | response.is_advisor << 2
+        | response.has_usage << 3
+        | response.is_aborted << 4
+        | response.is_placeholder << 5,
+        None if first is None or last is None else last - first,
+        last,
+        words[response.model],
+        response.input_tokens,
+        response.cache_read_tokens,
+        response.cache_write_tokens,
+        response.cache_write_1h_tokens,
+        response.output_tokens,
+        response.thinking_tokens,
+        response.web_searches,
+        words[response.service_tier],
+        words[response.speed],
+        words[response.geo],
+        words[response.stop_reason],
+        words[response.effort],
+        words[response.git_branch],
+    )

@@ -7,104 +7,38 @@ from typing import Any, NamedTuple
 Row = tuple[Any, ...]
 
 COLUMNS: dict[str, tuple[str, ...]] = {
-    "threads": ("id", "transcript_id", "kind", "agent_id", "parent_tool_use_id"),
-    "branches": ("thread_id", "branch", "parent_branch", "fork_uuid", "first_record_id"),
-    "records": (
-        *("id", "transcript_id", "length", "type", "subtype", "uuid", "parent_uuid", "time_ms"),
-        *("thread_id", "branch", "epoch", "call_ordinal", "message", "response_id"),
-        *("opens", "is_prompt", "is_summary", "is_meta", "is_copied", "is_duplicate", "origin"),
-    ),
-    "responses": (
-        *("id", "transcript_id", "thread_id", "last_record_id", "request_id", "message_id", "record_session"),
-        *(
-            "message",
-            "ordinal",
-            "branch",
-            "epoch",
-            "is_copied",
-            "is_nested",
-            "is_advisor",
-            "first_ms",
-            "last_ms",
-        ),
-        *(
-            "has_usage",
-            "model",
-            "input_tokens",
-            "cache_read_tokens",
-            "cache_write_tokens",
-            "cache_write_1h_tokens",
-        ),
-        *(
-            "output_tokens",
-            "thinking_tokens",
-            "web_searches",
-            "service_tier",
-            "speed",
-            "geo",
-            "stop_reason",
-            "effort",
-        ),
-    ),
-    "blocks": (
-        "id",
-        "record_id",
-        "kind",
-        "category",
-        "chars",
-        "estimate",
-        "tokens",
-        "is_exact",
-        "tool_use_id",
-    ),
-    "texts": ("block_id", "text"),
-    "tool_uses": (
-        *(
-            "id",
-            "transcript_id",
-            "thread_id",
-            "tool_use_id",
-            "name",
-            "server",
-            "path",
-            "read_offset",
-            "read_limit",
-        ),
-        *("command", "agent_type", "agent_id", "input_hash", "use_record_id", "use_ms", "result_record_id"),
-        *(
-            "result_ms",
-            "result_hash",
-            "result_chars",
-            "result_tokens",
-            "is_error",
-            "is_stub",
-            "is_cut",
-            "is_own",
-        ),
-        *("prior_read_id", "prior_edit_id", "is_copied", "is_nested"),
-        *("use_session", "result_session", "is_result_copied"),
-    ),
-    "tool_loads": ("record_id", "name"),
-    "compactions": (
-        *(
-            "id",
-            "transcript_id",
-            "thread_id",
-            "uuid",
-            "record_session",
-            "trigger",
-            "pre_tokens",
-            "post_tokens",
-            "dropped_tokens",
-        ),
-        *("duration_ms", "messages_summarized", "focus", "preserved", "discovered_tools"),
-    ),
-    "preserved": ("record_id", "place", "uuid", "is_segment"),
-    "removals": ("record_id", "place", "kind", "tool_use_id", "uuid", "saved_tokens"),
-    "attachments": ("record_id", "type", "name", "event", "added", "removed"),
-    "context_reports": ("id", "time_ms", "version", "model", "used_tokens", "window_tokens", "rows"),
-    "meta_records": ("transcript_id", "key", "record_id", "value"),
-    "problems": ("transcript_id", "offset", "reason", "length"),
+    table: tuple(columns.split())
+    for table, columns in {
+        "words": "id word",
+        "threads": "id transcript_id kind agent_id parent_tool_use_id",
+        "branches": "thread_id branch parent_branch fork_uuid first_record_id",
+        "stored_records": "id length type subtype uuid parent_uuid time_ms thread branch epoch call_ordinal message"
+        " response_back flags origin",
+        "stored_responses": "id thread_id last_ahead request_id message_id record_session message ordinal branch epoch"
+        " flags took_ms last_ms model input_tokens cache_read_tokens cache_write_tokens cache_write_1h_tokens"
+        " output_tokens thinking_tokens web_searches service_tier speed geo stop_reason effort git_branch",
+        "stored_response_facts": "response_id requested_model request miss_reason missed_tokens skill plugin mcp_server"
+        " mcp_tool agent",
+        "stored_blocks": "id place kind category chars soft marks extra estimate share use_back",
+        "texts": "block_id text",
+        "stored_tool_uses": "id thread use_key name path read_offset read_limit command agent_type agent_id"
+        " resolved_model input_hash use_back use_ms result_ahead result_ms result_hash result_chars result_images flags"
+        " prior_read_back prior_edit_back use_session result_session",
+        "tool_loads": "record_id name",
+        "compactions": "id transcript_id thread_id uuid record_session trigger pre_tokens post_tokens dropped_tokens"
+        " duration_ms messages_summarized focus preserved discovered_tools",
+        "preserved": "record_id place uuid is_segment",
+        "removals": "record_id place kind use_key uuid saved_tokens",
+        "attachments": "record_id type name event added removed",
+        "stored_requests": "record_id uuid base kept tail shape_hash cache_hash model effort source agent",
+        "request_shapes": "record_id shape_hash",
+        "stored_sent_parts": "record_id place kind name path chars soft marks",
+        "context_reports": "id time_ms version model used_tokens window_tokens rows",
+        "cost_states": "transcript_id model record_id input_tokens output_tokens thinking_tokens cache_read_tokens"
+        " cache_write_tokens cache_write_5m_tokens cache_write_1h_tokens web_searches cost_usd",
+        "meta_records": "transcript_id key record_id value",
+        "problems": "transcript_id offset reason length",
+    }.items()
 }
 """Columns of each kind of row. The reader makes those of `context_reports`, from texts that the fold sets aside."""
 
@@ -113,6 +47,15 @@ RECORD_BITS = 40
 
 THREAD_BITS = 20
 """A thread's id is its transcript's id shifted by this, plus its number."""
+
+# Bits of `flags` in stored_records.
+OPENS, IS_PROMPT, IS_SUMMARY, IS_META, IS_COPIED, IS_DUPLICATE = 1, 2, 4, 8, 16, 32
+
+NOT_OWNED = 128 | 256
+"""Bits of `flags` in stored_tool_uses that are settled over all transcripts (D2)."""
+
+REQUEST_PREFIX, MESSAGE_PREFIX, TOOL_USE_PREFIX = "req_", "msg_", "toolu_"
+"""What the ids of a kind begin with; it is not stored."""
 
 
 class Batch(NamedTuple):
@@ -134,3 +77,19 @@ def record_id(transcript_id: int, offset: int) -> int:
 def thread_id(transcript_id: int, number: int) -> int:
     """The id of a transcript's thread by its number; 0 is its main thread."""
     return transcript_id << THREAD_BITS | number
+
+
+def cut_prefix(logged: str | None, prefix: str) -> str | None:
+    """An id as it is stored: without the prefix that its kind has; one without that prefix begins with `=`."""
+    if logged is None:
+        return None
+    if logged.startswith(prefix):
+        rest = logged[len(prefix) :]
+        if rest and rest[0] != "=":
+            return rest
+    return f"={logged}"
+
+
+def back(here: int, there: int | None) -> int | None:
+    """How far an id lies before another; None for none."""
+    return None if there is None else here - there

@@ -19,6 +19,7 @@ from crusts_index.transcript.step import Step
 from crusts_index.transcript.titles import Titles
 from crusts_index.transcript.tokens import IMAGE_TOKENS, text_tokens
 from crusts_index.transcript.tools import ToolUses
+from crusts_index.transcript.words import Words
 
 SYNTHETIC = "<synthetic>"
 ABORTED = "aborted"
@@ -30,10 +31,11 @@ LONGEST_CONTEXT = 20_000
 class Speech:
     """Blocks of the messages of one transcript; rows are collected until they are taken."""
 
-    def __init__(self, state: State, places: Places, responses: Responses, tools: ToolUses) -> None:
+    def __init__(self, state: State, places: Places, responses: Responses, tools: ToolUses, words: Words) -> None:
         self._state, self._places, self._responses, self._tools = state, places, responses, tools
+        self._words = words
         self.titles = Titles(state)
-        self.blocks: list[Row | Part] = []
+        self.blocks: list[Part] = []
         self.texts: list[Row] = []
         self.loads: list[Row] = []
         self.contexts: list[Row] = []
@@ -49,7 +51,7 @@ class Speech:
         step.response, step.message, step.ordinal = response.id, response.message, response.ordinal
         step.branch, step.epoch = response.branch, response.epoch
         if step.record.is_aborted_mid_stream:
-            step.origin, touched.is_aborted = ABORTED, True
+            step.origin, response.is_aborted = ABORTED, 1
         content = message.content
         if isinstance(content, str):
             content = [content]
@@ -120,7 +122,14 @@ class Speech:
         use: int | None = None,
     ) -> None:
         """Add a block's row."""
-        self.blocks.append((block_id, step.id, kind, category, chars, tokens, tokens, 0, use))
+        self.blocks.append(self._part(step, block_id, kind, category, chars, tokens, use))
+
+    def _part(
+        self, step: Step, block_id: int, kind: str, category: str, chars: int, tokens: int, use: int | None = None
+    ) -> Part:
+        words = self._words
+        back = None if use is None else block_id - use
+        return [block_id, block_id - step.id, words[kind], words[category], chars, 0, 0, 0, tokens, None, back]
 
     def _assistant_block(self, step: Step, block_id: int, block: Block | str) -> Part | None:
         kind = "text" if isinstance(block, str) else block.type
@@ -128,7 +137,7 @@ class Speech:
             text = block if isinstance(block, str) else block.text or ""
             self.keep(block_id, clip(text))
             tokens = text_tokens(text)
-            return [block_id, step.id, "text", categories.CONVERSATION, len(text), tokens, tokens, 0, None]
+            return self._part(step, block_id, "text", categories.CONVERSATION, len(text), tokens)
         if isinstance(block, str):
             return None
         if kind == "tool_use" or kind == "server_tool_use":
@@ -138,12 +147,12 @@ class Speech:
             if use.path is None and use.command is None:
                 self.keep(block_id, preview(raw.decode("utf-8", "replace")))
             category = categories.of_tool_use(block.name)
-            return [block_id, step.id, "tool_use", category, chars, tokens, tokens, 0, use.id]
+            return self._part(step, block_id, "tool_use", category, chars, tokens, use.id)
         if kind == "thinking" or kind == "redacted_thinking":
             text = block.thinking or ""
             self.keep(block_id, preview(text))
             tokens = text_tokens(text)
-            return [block_id, step.id, "thinking", categories.CONVERSATION, len(text), tokens, tokens, 0, None]
+            return self._part(step, block_id, "thinking", categories.CONVERSATION, len(text), tokens)
         return None
 
     def _judge(self, step: Step, said: list[wrappers.Said], has_result: bool) -> str:
@@ -219,7 +228,7 @@ class Speech:
         if result.texts and result.texts[0]:
             self.texts.append((block_id, preview(result.texts[0])))
         category, estimate = categories.of_tool_result(use.name), result.estimate
-        self.blocks.append((block_id, step.id, "tool_result", category, result.chars, estimate, estimate, 0, use.id))
+        self.add(step, block_id, "tool_result", category, result.chars, estimate, use.id)
 
 
 def _text_of(block: Block | str) -> str | None:

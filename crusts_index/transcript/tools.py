@@ -8,12 +8,13 @@ import msgspec
 
 from crusts_index.transcript.categories import AGENT_TOOLS, EDIT_TOOLS, SHELL_TOOLS
 from crusts_index.transcript.content import Result
-from crusts_index.transcript.digest import hash64
+from crusts_index.transcript.digest import hash48
 from crusts_index.transcript.past import NoPast, Past, Place
 from crusts_index.transcript.repair import fit_raw
-from crusts_index.transcript.rows import Row, thread_id
+from crusts_index.transcript.rows import THREAD_BITS, TOOL_USE_PREFIX, Row, back, cut_prefix, thread_id
 from crusts_index.transcript.shapes import Block, Raw, ToolInput, ToolOutcome
 from crusts_index.transcript.step import Step
+from crusts_index.transcript.words import Words
 
 LONGEST_TEXT = 2048
 """Characters of a path or command that are kept (D16)."""
@@ -23,24 +24,25 @@ _decode_outcome = msgspec.json.Decoder(ToolOutcome).decode
 _OWN_COMMAND = re.compile(r"(?:^|[\s;&|/(])(?:claude-)?crusts(?:\s|$)")
 _STUB = re.compile(r"\s*+(?:<system-reminder>)?+\s*+File (?:has )?+(?:not changed|unchanged)")
 _CUT_REACH = 400
+_THREAD = (1 << THREAD_BITS) - 1
 _LONGEST_STUB = 1000
 
 
 class ToolUse(msgspec.Struct, gc=False):
-    """One tool use, its result once that is there: the columns of `tool_uses`, in their order."""
+    """One tool use, its result once that is there: columns of the view `tool_uses`, in this order."""
 
     id: int
     transcript_id: int
     thread_id: int
     tool_use_id: str | None
     name: str | None = None
-    server: str | None = None
     path: str | None = None
     read_offset: int | str | None = None
     read_limit: int | str | None = None
     command: str | None = None
     agent_type: str | None = None
     agent_id: str | None = None
+    resolved_model: str | None = None
     input_hash: int | None = None
     use_record_id: int | None = None
     use_ms: int | None = None
@@ -48,7 +50,7 @@ class ToolUse(msgspec.Struct, gc=False):
     result_ms: int | None = None
     result_hash: int | None = None
     result_chars: int = 0
-    result_tokens: int = 0
+    result_images: int = 0
     is_error: int = 0
     is_stub: int = 0
     is_cut: int = 0
@@ -108,9 +110,9 @@ class ToolUses:
             use.result_session = self._foreign(step)
             # A copied result says nothing of itself: it goes with its use (D2).
             use.is_result_copied = step.is_copied | use.is_copied
-            use.result_chars, use.result_tokens = result.chars, result.size_tokens
+            use.result_chars, use.result_images = result.chars, result.images
             use.is_error = 1 if block.is_error else 0
-            use.result_hash = hash64("\0".join(result.texts).encode("utf-8", "replace"))
+            use.result_hash = hash48("\0".join(result.texts).encode("utf-8", "replace"))
             if result.texts:
                 _mark_short(use, result)
         if use.name in AGENT_TOOLS and not is_nested:
@@ -129,9 +131,9 @@ class ToolUses:
             found = self._past.place_at(use.use_record_id)
         return found
 
-    def take(self) -> list[Row]:
+    def take(self, words: Words) -> list[Row]:
         """Rows of what the stretch changed; the book goes on with the next one."""
-        rows = [msgspec.structs.astuple(use) for use in self.changed.values()]
+        rows = [_row_of(use, words) for use in self.changed.values()]
         self.changed = {}
         return rows
 
@@ -158,9 +160,7 @@ class ToolUses:
 
     def _describe(self, use: ToolUse, name: str, raw: bytes) -> None:
         use.name = name
-        if name.startswith("mcp__"):
-            use.server = name[5:].partition("__")[0] or None
-        use.input_hash = hash64(name.encode("utf-8", "replace") + b"\0" + raw)
+        use.input_hash = hash48(name.encode("utf-8", "replace") + b"\0" + raw)
         said = _input(raw)
         path = said.file_path or said.notebook_path or (said.path if name == "LS" else None)
         words = said.command or said.pattern or said.url or said.query or said.skill
@@ -186,6 +186,43 @@ class ToolUses:
             if edit not in self._edits:
                 self._edits[edit] = self._past.prior_edit(*edit)
             use.prior_edit_id = self._edits[edit]
+
+
+def _row_of(use: ToolUse, words: Words) -> Row:
+    """Its row of `stored_tool_uses`; who owns it and its result is settled over all transcripts."""
+    here, record = use.id, use.result_record_id
+    return (
+        here,
+        use.thread_id & _THREAD,
+        cut_prefix(use.tool_use_id, TOOL_USE_PREFIX),
+        words[use.name],
+        use.path,
+        use.read_offset,
+        use.read_limit,
+        use.command,
+        words[use.agent_type],
+        use.agent_id,
+        words[use.resolved_model],
+        use.input_hash,
+        back(here, use.use_record_id),
+        use.use_ms,
+        None if record is None else record - here,
+        None if use.result_ms is None else use.result_ms - (use.use_ms or 0),
+        use.result_hash,
+        use.result_chars,
+        use.result_images,
+        use.is_error
+        | use.is_stub << 1
+        | use.is_cut << 2
+        | use.is_own << 3
+        | use.is_copied << 4
+        | use.is_nested << 5
+        | use.is_result_copied << 6,
+        back(here, use.prior_read_id),
+        back(here, use.prior_edit_id),
+        words[use.use_session],
+        words[use.result_session],
+    )
 
 
 def _mark_short(use: ToolUse, result: Result) -> None:

@@ -17,7 +17,8 @@ select
           + ifnull((select x.is_copied from responses x
             where x.thread_id = c.thread_id and x.id > c.id order by x.id limit 1), 0)
           + (r.parent_uuid is not null and not exists (select 1 from records x
-            where x.transcript_id = c.transcript_id and x.uuid = r.parent_uuid and x.id < c.id))
+            where x.transcript_id = c.transcript_id
+              and substr(x.uuid, 1, 4) = substr(r.parent_uuid, 1, 4) and x.uuid = r.parent_uuid and x.id < c.id))
       end,
       h.kind <> 'main', s.session_id is not c.record_session, r.time_ms is null, r.time_ms, t.path, c.id
   ) as place

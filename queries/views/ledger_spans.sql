@@ -38,7 +38,8 @@ forks as (
   select b.thread_id, b.branch, coalesce(f.branch, b.parent_branch) as parent,
          coalesce(f.id, b.first_record_id - 1) as until_record
   from branches as b
-  left join records as f on f.transcript_id = b.thread_id >> 20 and f.uuid = b.fork_uuid and f.is_duplicate = 0
+  left join records as f on f.transcript_id = b.thread_id >> 20
+    and substr(f.uuid, 1, 4) = substr(b.fork_uuid, 1, 4) and f.uuid = b.fork_uuid and f.is_duplicate = 0
   where b.fork_uuid is not null
 ),
 lineage (thread_id, branch, ancestor, until_record) as (
@@ -52,20 +53,23 @@ taken_out as materialized (
   select b.id as block_id, r.call_ordinal as ordinal
   from removals as m
   cross join records as r on r.id = m.record_id
-  cross join tool_uses as u on u.tool_use_id = m.tool_use_id and +u.transcript_id = r.transcript_id
-  cross join blocks as b on b.record_id = u.result_record_id and b.tool_use_id = u.id and b.kind = 'tool_result'
-  where m.tool_use_id is not null
+  cross join tool_uses as u
+    on substr(u.use_key, -6) = substr(m.use_key, -6) and u.use_key = m.use_key and +u.transcript_id = r.transcript_id
+  cross join stored_records as q on q.id = u.result_record_id
+  cross join blocks as b on b.id >= q.id and b.id < q.id + q.length and b.tool_use_id = u.id and b.kind = 'tool_result'
+  where m.use_key is not null
   union all
   select b.id, r.call_ordinal
   from removals as m
   cross join records as r on r.id = m.record_id
-  cross join records as x on x.transcript_id = r.transcript_id and x.uuid = m.uuid and x.is_duplicate = 0
-  cross join blocks as b on b.record_id = x.id
+  cross join records as x on x.transcript_id = r.transcript_id
+    and substr(x.uuid, 1, 4) = substr(m.uuid, 1, 4) and x.uuid = m.uuid and x.is_duplicate = 0
+  cross join blocks as b on b.id >= x.id and b.id < x.id + x.length
   where m.uuid is not null
 ),
 removed as materialized (select block_id, min(ordinal) as ordinal from taken_out group by block_id),
 prompts as materialized (
-  select id as record_id, thread_id, branch, epoch, call_ordinal, time_ms,
+  select id as record_id, length, thread_id, branch, epoch, call_ordinal, time_ms,
          lead(call_ordinal) over (partition by thread_id, branch, epoch order by id) as replaced_at
   from records
   where (is_prompt = 1 or is_summary = 1) and is_prompt = 1 and message is not null
@@ -110,7 +114,7 @@ carried (thread_id, branch, epoch, block_id, tool_use_id, category, kind, tokens
          g.calls, g.usd
   from prompts as p
   cross join spans as g on g.thread_id = p.thread_id and g.branch = p.branch and g.epoch = p.epoch
-  cross join blocks as b on b.record_id = p.record_id and b.category = 'conversation'
+  cross join blocks as b on b.id >= p.record_id and b.id < p.record_id + p.length and b.category = 'conversation'
   cross join json_each('[0,1]') as s
   left join removed as x on x.block_id = b.id
   where s.value = 0 or p.replaced_at is not null
@@ -122,7 +126,7 @@ carried (thread_id, branch, epoch, block_id, tool_use_id, category, kind, tokens
   cross join spans as g on g.thread_id = l.thread_id and g.branch = l.branch
   cross join records as r on r.id >= (l.thread_id >> 20) << 40 and r.id <= l.until_record
     and +r.thread_id = l.thread_id and +r.branch = l.ancestor and +r.epoch = g.epoch
-  cross join blocks as b on b.record_id = r.id
+  cross join blocks as b on b.id >= r.id and b.id < r.id + r.length
   left join removed as x on x.block_id = b.id
   where r.message is not null and r.subtype is not 'prompt_snapshot'
   union all

@@ -1,0 +1,322 @@
+-- The tables of revision 0002, beside what it keeps of 0001. Column by column they are explained by `crusts sql --schema`.
+CREATE TABLE words (
+	id INTEGER NOT NULL,
+	word TEXT NOT NULL,
+	PRIMARY KEY (id)
+);
+CREATE TABLE weights (
+	name TEXT NOT NULL,
+	model TEXT NOT NULL,
+	value FLOAT NOT NULL,
+	shipped FLOAT NOT NULL,
+	pairs INTEGER DEFAULT '0' NOT NULL,
+	PRIMARY KEY (name, model)
+) WITHOUT ROWID;
+CREATE TABLE stored_records (
+	id INTEGER NOT NULL,
+	length INTEGER NOT NULL,
+	type INTEGER,
+	subtype INTEGER,
+	uuid BLOB,
+	parent_uuid BLOB,
+	time_ms INTEGER,
+	thread INTEGER DEFAULT '0' NOT NULL,
+	branch INTEGER DEFAULT '0' NOT NULL,
+	epoch INTEGER DEFAULT '0' NOT NULL,
+	call_ordinal INTEGER DEFAULT '0' NOT NULL,
+	message INTEGER,
+	response_back INTEGER,
+	flags INTEGER DEFAULT '0' NOT NULL,
+	origin INTEGER,
+	PRIMARY KEY (id)
+);
+CREATE INDEX records_by_uuid ON stored_records (substr(uuid, 1, 4)) WHERE uuid is not null;
+CREATE INDEX records_of_prompts ON stored_records (thread) WHERE flags & 6;
+CREATE INDEX records_opening ON stored_records (substr(parent_uuid, 1, 4)) WHERE flags & 1;
+CREATE TABLE stored_responses (
+	id INTEGER NOT NULL,
+	thread_id INTEGER NOT NULL,
+	last_ahead INTEGER DEFAULT '0' NOT NULL,
+	shared_call_id INTEGER,
+	request_id TEXT,
+	message_id TEXT,
+	record_session INTEGER,
+	message INTEGER,
+	ordinal INTEGER NOT NULL,
+	branch INTEGER DEFAULT '0' NOT NULL,
+	epoch INTEGER DEFAULT '0' NOT NULL,
+	flags INTEGER DEFAULT '0' NOT NULL,
+	took_ms INTEGER,
+	last_ms INTEGER,
+	model INTEGER,
+	input_tokens INTEGER DEFAULT '0' NOT NULL,
+	cache_read_tokens INTEGER DEFAULT '0' NOT NULL,
+	cache_write_tokens INTEGER DEFAULT '0' NOT NULL,
+	cache_write_1h_tokens INTEGER DEFAULT '0' NOT NULL,
+	output_tokens INTEGER DEFAULT '0' NOT NULL,
+	thinking_tokens INTEGER,
+	web_searches INTEGER DEFAULT '0' NOT NULL,
+	service_tier INTEGER,
+	speed INTEGER,
+	geo INTEGER,
+	stop_reason INTEGER,
+	effort INTEGER,
+	git_branch INTEGER,
+	PRIMARY KEY (id),
+	FOREIGN KEY(thread_id) REFERENCES threads (id)
+);
+CREATE INDEX responses_by_call ON stored_responses (shared_call_id) WHERE shared_call_id is not null;
+CREATE INDEX responses_by_message ON stored_responses (substr(message_id, -6)) WHERE message_id is not null;
+CREATE INDEX responses_by_request ON stored_responses (substr(request_id, -6)) WHERE request_id is not null;
+CREATE INDEX responses_by_thread ON stored_responses (thread_id);
+CREATE TABLE stored_response_facts (
+	response_id INTEGER NOT NULL,
+	requested_model INTEGER,
+	request BLOB,
+	miss_reason INTEGER,
+	missed_tokens INTEGER,
+	skill INTEGER,
+	plugin INTEGER,
+	mcp_server INTEGER,
+	mcp_tool INTEGER,
+	agent INTEGER,
+	PRIMARY KEY (response_id)
+);
+CREATE INDEX response_facts_by_request ON stored_response_facts (request) WHERE request is not null;
+CREATE TABLE stored_requests (
+	record_id INTEGER NOT NULL,
+	uuid BLOB,
+	base BLOB,
+	kept INTEGER,
+	tail INTEGER,
+	shape_hash INTEGER,
+	cache_hash INTEGER,
+	model INTEGER,
+	effort INTEGER,
+	source INTEGER,
+	agent INTEGER,
+	PRIMARY KEY (record_id)
+);
+CREATE TABLE request_shapes (
+	record_id INTEGER NOT NULL,
+	shape_hash INTEGER,
+	PRIMARY KEY (record_id)
+);
+CREATE TABLE stored_sent_parts (
+	record_id INTEGER NOT NULL,
+	place INTEGER NOT NULL,
+	kind INTEGER,
+	name INTEGER,
+	path TEXT,
+	chars INTEGER DEFAULT '0' NOT NULL,
+	soft INTEGER DEFAULT '0' NOT NULL,
+	marks INTEGER DEFAULT '0' NOT NULL,
+	PRIMARY KEY (record_id, place)
+) WITHOUT ROWID;
+CREATE TABLE stored_calls (
+	id INTEGER NOT NULL,
+	response_id INTEGER,
+	usage_id INTEGER,
+	time_ms INTEGER,
+	price_id INTEGER,
+	retained INTEGER DEFAULT '0' NOT NULL,
+	PRIMARY KEY (id),
+	FOREIGN KEY(price_id) REFERENCES prices (id)
+);
+CREATE INDEX calls_by_time ON stored_calls (time_ms);
+CREATE TABLE stored_blocks (
+	id INTEGER NOT NULL,
+	place INTEGER DEFAULT '0' NOT NULL,
+	kind INTEGER,
+	category INTEGER,
+	chars INTEGER DEFAULT '0' NOT NULL,
+	soft INTEGER DEFAULT '0' NOT NULL,
+	marks INTEGER DEFAULT '0' NOT NULL,
+	extra INTEGER DEFAULT '0' NOT NULL,
+	estimate INTEGER DEFAULT '0' NOT NULL,
+	share INTEGER,
+	use_back INTEGER,
+	PRIMARY KEY (id)
+);
+CREATE TABLE texts (
+	block_id INTEGER NOT NULL,
+	text TEXT NOT NULL,
+	PRIMARY KEY (block_id),
+	FOREIGN KEY(block_id) REFERENCES stored_blocks (id)
+);
+CREATE TABLE stored_tool_uses (
+	id INTEGER NOT NULL,
+	thread INTEGER DEFAULT '0' NOT NULL,
+	use_key TEXT,
+	name INTEGER,
+	path TEXT,
+	read_offset INTEGER,
+	read_limit INTEGER,
+	command TEXT,
+	agent_type INTEGER,
+	agent_id TEXT,
+	resolved_model INTEGER,
+	input_hash INTEGER,
+	use_back INTEGER,
+	use_ms INTEGER,
+	result_ahead INTEGER,
+	result_ms INTEGER,
+	result_hash INTEGER,
+	result_chars INTEGER DEFAULT '0' NOT NULL,
+	result_images INTEGER DEFAULT '0' NOT NULL,
+	flags INTEGER DEFAULT '0' NOT NULL,
+	prior_read_back INTEGER,
+	prior_edit_back INTEGER,
+	use_session INTEGER,
+	result_session INTEGER,
+	PRIMARY KEY (id)
+);
+CREATE INDEX tool_uses_by_agent ON stored_tool_uses (agent_id) WHERE agent_id is not null;
+CREATE INDEX tool_uses_by_key ON stored_tool_uses (substr(use_key, -6)) WHERE use_key is not null;
+CREATE INDEX tool_uses_rereading ON stored_tool_uses (use_ms) WHERE prior_read_back is not null;
+CREATE TABLE tool_loads (
+	record_id INTEGER NOT NULL,
+	name TEXT NOT NULL,
+	PRIMARY KEY (record_id, name),
+	FOREIGN KEY(record_id) REFERENCES stored_records (id)
+) WITHOUT ROWID;
+CREATE TABLE compactions (
+	id INTEGER NOT NULL,
+	transcript_id INTEGER NOT NULL,
+	thread_id INTEGER NOT NULL,
+	uuid BLOB,
+	record_session TEXT,
+	"trigger" TEXT,
+	pre_tokens INTEGER,
+	post_tokens INTEGER,
+	dropped_tokens INTEGER,
+	duration_ms INTEGER,
+	messages_summarized INTEGER,
+	focus TEXT,
+	preserved TEXT,
+	discovered_tools TEXT,
+	PRIMARY KEY (id),
+	FOREIGN KEY(id) REFERENCES stored_records (id),
+	FOREIGN KEY(transcript_id) REFERENCES transcripts (id),
+	FOREIGN KEY(thread_id) REFERENCES threads (id)
+);
+CREATE INDEX compactions_by_thread ON compactions (thread_id);
+CREATE TABLE preserved (
+	record_id INTEGER NOT NULL,
+	place INTEGER NOT NULL,
+	uuid BLOB,
+	is_segment INTEGER DEFAULT '0' NOT NULL,
+	PRIMARY KEY (record_id, place),
+	FOREIGN KEY(record_id) REFERENCES stored_records (id)
+) WITHOUT ROWID;
+CREATE TABLE removals (
+	record_id INTEGER NOT NULL,
+	place INTEGER NOT NULL,
+	kind TEXT NOT NULL,
+	use_key TEXT,
+	uuid BLOB,
+	saved_tokens INTEGER,
+	PRIMARY KEY (record_id, place),
+	FOREIGN KEY(record_id) REFERENCES stored_records (id)
+) WITHOUT ROWID;
+CREATE TABLE attachments (
+	record_id INTEGER NOT NULL,
+	type TEXT NOT NULL,
+	name TEXT,
+	event TEXT,
+	added TEXT,
+	removed TEXT,
+	PRIMARY KEY (record_id),
+	FOREIGN KEY(record_id) REFERENCES stored_records (id)
+);
+CREATE TABLE cost_states (
+	transcript_id INTEGER NOT NULL,
+	model TEXT NOT NULL,
+	record_id INTEGER NOT NULL,
+	input_tokens INTEGER DEFAULT '0' NOT NULL,
+	output_tokens INTEGER DEFAULT '0' NOT NULL,
+	thinking_tokens INTEGER,
+	cache_read_tokens INTEGER DEFAULT '0' NOT NULL,
+	cache_write_tokens INTEGER DEFAULT '0' NOT NULL,
+	cache_write_5m_tokens INTEGER,
+	cache_write_1h_tokens INTEGER,
+	web_searches INTEGER DEFAULT '0' NOT NULL,
+	cost_usd FLOAT,
+	PRIMARY KEY (transcript_id, model),
+	FOREIGN KEY(transcript_id) REFERENCES transcripts (id)
+) WITHOUT ROWID;
+CREATE TABLE payload_facts (
+	session_id TEXT NOT NULL,
+	model TEXT NOT NULL,
+	time_ms INTEGER NOT NULL,
+	window_tokens INTEGER,
+	cache_ttl TEXT,
+	cache_expires_ms INTEGER,
+	repo TEXT,
+	worktree TEXT,
+	branch TEXT,
+	pr TEXT,
+	PRIMARY KEY (session_id, model)
+) WITHOUT ROWID;
+CREATE TABLE limit_samples (
+	name TEXT NOT NULL,
+	time_ms INTEGER NOT NULL,
+	used_percentage FLOAT NOT NULL,
+	resets_ms INTEGER,
+	PRIMARY KEY (name, time_ms)
+) WITHOUT ROWID;
+CREATE TABLE stored_call_sums (
+	thread_id INTEGER NOT NULL,
+	quarter INTEGER NOT NULL,
+	model INTEGER NOT NULL,
+	price_id INTEGER NOT NULL,
+	mode TEXT NOT NULL,
+	calls INTEGER NOT NULL,
+	input_tokens INTEGER NOT NULL,
+	cache_read_tokens INTEGER NOT NULL,
+	cache_write_tokens INTEGER NOT NULL,
+	cache_write_1h_tokens INTEGER NOT NULL,
+	output_tokens INTEGER NOT NULL,
+	web_searches INTEGER NOT NULL,
+	retained INTEGER NOT NULL,
+	placeholders INTEGER NOT NULL,
+	PRIMARY KEY (thread_id, quarter, model, price_id, mode)
+) WITHOUT ROWID;
+CREATE TABLE stored_tool_sums (
+	transcript_id INTEGER NOT NULL,
+	name INTEGER NOT NULL,
+	uses INTEGER NOT NULL,
+	results INTEGER NOT NULL,
+	result_tokens INTEGER NOT NULL,
+	errors INTEGER NOT NULL,
+	first_ms INTEGER,
+	last_ms INTEGER,
+	PRIMARY KEY (transcript_id, name)
+) WITHOUT ROWID;
+CREATE TABLE curves (
+	thread_id INTEGER NOT NULL,
+	calls INTEGER NOT NULL,
+	first_ms INTEGER,
+	peak_tokens INTEGER NOT NULL,
+	contexts TEXT NOT NULL,
+	PRIMARY KEY (thread_id)
+);
+CREATE TABLE stored_curve_models (
+	thread_id INTEGER NOT NULL,
+	model INTEGER NOT NULL,
+	calls INTEGER NOT NULL,
+	peak_tokens INTEGER NOT NULL,
+	first_id INTEGER NOT NULL,
+	last_id INTEGER NOT NULL,
+	fall_tokens INTEGER,
+	PRIMARY KEY (thread_id, model)
+) WITHOUT ROWID;
+CREATE TABLE stored_window_sums (
+	thread_id INTEGER NOT NULL,
+	branch INTEGER NOT NULL,
+	epoch INTEGER NOT NULL,
+	category INTEGER NOT NULL,
+	tokens INTEGER NOT NULL,
+	messages INTEGER NOT NULL,
+	PRIMARY KEY (thread_id, branch, epoch, category)
+) WITHOUT ROWID;

@@ -1,0 +1,17 @@
+-- curve_models: the models of each thread's calls, one row a model (X-ctx): sums that the index keeps.
+--   thread_id             whose calls: what occurs in the thread, copies too
+--   model                 as logged; null = none
+--   calls                 how many, without advisors' and those of no tokens
+--   peak_tokens           most context tokens of one, exact
+--   first_id, last_id     the first and the last response
+--   fall_tokens           by how much the context fell from the call before at most; null = there is none before
+create view curve_models as
+select
+  s.thread_id,
+  (select w.word from words w where w.id = s.model) as model,
+  s.calls,
+  s.peak_tokens,
+  s.first_id,
+  s.last_id,
+  s.fall_tokens
+from stored_curve_models s;
