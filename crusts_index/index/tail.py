@@ -19,7 +19,7 @@ from crusts_index.index.logged import (
 from crusts_index.index.unwritten import Call, Place, Use
 from crusts_index.jsontext import loads
 from crusts_index.regular import open_regular
-from crusts_index.transcript.categories import EDIT_TOOLS
+from crusts_index.tools import EDITS, READS
 from crusts_index.transcript.spelling import camel
 
 TYPE_CHECKING = False
@@ -182,11 +182,11 @@ class Tail:
         given = given if isinstance(given, dict) else {}
         path = text_of(given.get("file_path") or given.get("notebook_path") or given.get("path"))
         is_reread = False
-        if path and name == "Read":
+        if path and name in READS:
             part = (path, given.get("offset"), given.get("limit"))
             is_reread = self._is_read_before(*part)
             self._reads[path, str(part[1]), str(part[2])] = id
-        elif path and name in EDIT_TOOLS:
+        elif path and name in EDITS:
             self._edits[path] = id
         if tool_use_id := text_of(block.get("id")):
             self.uses[tool_use_id] = Use(id, name, path, is_reread=is_reread, result_tokens=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from crusts_index.insight.tuples import NamedTuple
+from crusts_index.tools import EDITS, READS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,9 +11,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from crusts_index.insight.facts import Facts, ToolUse
-
-READ_TOOLS = frozenset(("Read", "FileReadTool"))
-EDIT_TOOLS = frozenset(("Edit", "Write", "MultiEdit", "NotebookEdit", "FileWriteTool", "FileEditTool"))
 
 COMPACTED = "first read since a compaction dropped the earlier one"
 TAKEN_OUT = "the earlier result had been taken out of the context"
@@ -46,9 +44,9 @@ def find_rereads(facts: Facts, elsewhere: Iterable[tuple[Any, ...]] = ()) -> lis
     for use in facts.tool_uses:
         if not use.on_path or not use.path:
             continue
-        if use.name in EDIT_TOOLS and not use.is_error:
+        if use.name in EDITS and not use.is_error:
             last.pop(use.path, None)
-        elif use.name in READ_TOOLS and use.result_record_id is not None:
+        elif use.name in READS and use.result_record_id is not None:
             reads = last.setdefault(use.path, {})
             prior = reads.get((use.read_offset, use.read_limit))
             if use.in_window and prior is not None:
