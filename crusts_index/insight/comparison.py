@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from crusts_index.insight.buckets import buckets_of
 from crusts_index.insight.diff import difference, percent_of_change
-from crusts_index.insight.tuples import NamedTuple
 from crusts_index.insight.waste import find_waste
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

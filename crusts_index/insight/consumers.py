@@ -5,8 +5,8 @@ from __future__ import annotations
 from crusts_index.insight.catalogue import deferred_load_tokens
 from crusts_index.insight.contents import loaded_tools
 from crusts_index.insight.mentions import short_names
-from crusts_index.insight.tuples import NamedTuple
 from crusts_index.tools import EDITS, READS
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from crusts_index.insight.lost_items import (
     Item,
     Order,
 )
-from crusts_index.insight.tuples import NamedTuple
 from crusts_index.tools import READS, RETRIEVES
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ Ids compare in log order within a transcript. Tokens are exact where a call was 
 
 from __future__ import annotations
 
-from crusts_index.insight.tuples import NamedTuple
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

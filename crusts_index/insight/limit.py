@@ -15,8 +15,8 @@ from crusts_index.insight.catalogue import (
     variant_window,
 )
 from crusts_index.insight.numbers import usable_number
-from crusts_index.insight.tuples import NamedTuple
 from crusts_index.jsontext import loads
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

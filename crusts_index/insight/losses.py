@@ -15,7 +15,7 @@ from crusts_index.insight.evidence import (
     decisive,
 )
 from crusts_index.insight.lost_items import Item, Order, items_of, window_before
-from crusts_index.insight.tuples import NamedTuple
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

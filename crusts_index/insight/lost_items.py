@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from crusts_index.insight.key_terms import weight_of
-from crusts_index.insight.tuples import NamedTuple
 from crusts_index.tools import READS
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from crusts_index.insight.tuples import NamedTuple
 from crusts_index.tools import READS
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

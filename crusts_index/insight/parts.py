@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from crusts_index.insight.path import Fork
-from crusts_index.insight.tuples import NamedTuple
 from crusts_index.jsontext import loads
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

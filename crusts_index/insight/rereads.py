@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crusts_index.insight.tuples import NamedTuple
 from crusts_index.tools import EDITS, READS
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

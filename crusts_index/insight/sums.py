@@ -19,7 +19,7 @@ from crusts_index.insight.inferred import DROP_TOKENS
 from crusts_index.insight.limit import limit_of, window_settings
 from crusts_index.insight.parts import uuid_key
 from crusts_index.insight.path import Fork, walk
-from crusts_index.insight.tuples import NamedTuple
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

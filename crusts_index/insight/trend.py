@@ -7,8 +7,8 @@ from crusts_index.insight.facts import CATEGORIES
 from crusts_index.insight.limit import window_settings
 from crusts_index.insight.loading import load
 from crusts_index.insight.sums import Judged, Standing, Sums
-from crusts_index.insight.tuples import NamedTuple
 from crusts_index.insight.window import health_of, window_of
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
