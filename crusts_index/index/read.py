@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, NamedTuple
 import msgspec
 
 from crusts_index.index.find import reason
-from crusts_index.index.past import StoredPast
+from crusts_index.index.past import Connect, StoredPast
 from crusts_index.index.plan import PARSER, Job, is_in_place
 from crusts_index.index.privacy import withhold, withhold_from
 from crusts_index.index.sessions import placed_session
@@ -76,11 +76,11 @@ IsUp = Callable[[int], bool]
 """Whether the time of a run is up, told how many bytes were read that are not yet handed on."""
 
 
-def read_here(tasks: Iterable[Task], store: str, keep_text: bool, is_up: IsUp | None = None) -> Iterator[Outcome]:
+def read_here(tasks: Iterable[Task], connect: Connect, keep_text: bool, is_up: IsUp | None = None) -> Iterator[Outcome]:
     """Read the transcripts in this process, one after the other; `is_up` ends a stretch early."""
     for job, transcript_id in tasks:
         try:
-            for stretch in read(job, transcript_id, store, keep_text, is_up):
+            for stretch in read(job, transcript_id, connect, keep_text, is_up):
                 yield job, stretch
         except OSError as error:
             yield job, reason(error)
@@ -88,62 +88,57 @@ def read_here(tasks: Iterable[Task], store: str, keep_text: bool, is_up: IsUp | 
 
 
 def read(
-    job: Job, transcript_id: int, store: str, keep_text: bool = True, is_up: IsUp | None = None
+    job: Job, transcript_id: int, connect: Connect, keep_text: bool = True, is_up: IsUp | None = None
 ) -> Iterator[Stretch]:
     """Read what is new in a transcript. Raises OSError where it cannot be read."""
     with open_regular(job.seen.path, buffering=max(EDGE_BYTES, min(BUFFER_BYTES, job.seen.size))) as file:
         about = os.fstat(file.fileno())
         mode = _mode(job, file, about)
         start = job.known.offset if job.known is not None and mode == APPEND else 0
-        past = StoredPast(store, transcript_id) if start else None
-        try:
-            state = _state_of(past) if past is not None else None
-            if past is not None and state is None:
-                past.close()
-                mode, start, past = DROP, 0, None
-            fold = Fold(transcript_id, job.seen.kind, past, state, placed_session(job.seen))
-            known = job.known
-            basis = (known.offset, known.size, known.mtime_ns) if known is not None else (0, -1, 0)
-            reader = _Reader(fold, file, start, about.st_size)
-            is_first = True
-            for end, is_last in reader.stretches(is_up):
-                batch = fold.take()
-                batch.rows["context_reports"] = _context_rows(batch.contexts)
-                said = msgspec.structs.asdict(fold.state.about) | {"record_session": fold.state.record_session}
-                rows, left = batch.rows, fold.state.dump()
-                if not keep_text:
-                    rows, said = withhold(rows), withhold_from("transcripts", said)
-                    left = withhold_from("fold_states", {"state": left})["state"]
-                edges = _edges(file, end)
-                yield Stretch(
-                    transcript_id=transcript_id,
-                    mode=mode,
-                    offset=end,
-                    size=about.st_size if is_last else -1,
-                    mtime_ns=about.st_mtime_ns,
-                    inode=about.st_ino,
-                    head_hash=edges[0],
-                    tail_hash=edges[1],
-                    is_last=is_last,
-                    is_first=is_first,
-                    rows=rows,
-                    continued=batch.continued,
-                    state=left,
-                    about=said,
-                    messages=[
-                        (thread.messages, thread_id(transcript_id, number))
-                        for number, thread in enumerate(fold.state.threads)
-                        if thread.messages
-                    ],
-                    records=batch.records,
-                    bytes_read=end - start,
-                    basis=basis,
-                )
-                basis = (end, -1, about.st_mtime_ns)
-                start, is_first = end, False
-        finally:
-            if past is not None:
-                past.close()
+        past = StoredPast(connect(), transcript_id) if start else None
+        state = _state_of(past) if past is not None else None
+        if past is not None and state is None:
+            mode, start, past = DROP, 0, None
+        fold = Fold(transcript_id, job.seen.kind, past, state, placed_session(job.seen))
+        known = job.known
+        basis = (known.offset, known.size, known.mtime_ns) if known is not None else (0, -1, 0)
+        reader = _Reader(fold, file, start, about.st_size)
+        is_first = True
+        for end, is_last in reader.stretches(is_up):
+            batch = fold.take()
+            batch.rows["context_reports"] = _context_rows(batch.contexts)
+            said = msgspec.structs.asdict(fold.state.about) | {"record_session": fold.state.record_session}
+            rows, left = batch.rows, fold.state.dump()
+            if not keep_text:
+                rows, said = withhold(rows), withhold_from("transcripts", said)
+                left = withhold_from("fold_states", {"state": left})["state"]
+            edges = _edges(file, end)
+            yield Stretch(
+                transcript_id=transcript_id,
+                mode=mode,
+                offset=end,
+                size=about.st_size if is_last else -1,
+                mtime_ns=about.st_mtime_ns,
+                inode=about.st_ino,
+                head_hash=edges[0],
+                tail_hash=edges[1],
+                is_last=is_last,
+                is_first=is_first,
+                rows=rows,
+                continued=batch.continued,
+                state=left,
+                about=said,
+                messages=[
+                    (thread.messages, thread_id(transcript_id, number))
+                    for number, thread in enumerate(fold.state.threads)
+                    if thread.messages
+                ],
+                records=batch.records,
+                bytes_read=end - start,
+                basis=basis,
+            )
+            basis = (end, -1, about.st_mtime_ns)
+            start, is_first = end, False
 
 
 class _Reader:
