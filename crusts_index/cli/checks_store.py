@@ -178,7 +178,7 @@ class StoreChecks:
         if not search.is_wanted(self._settings):
             return PASS, 'turned off ("search": false in config.json)'
         if not os.path.exists(path):
-            return PASS, "none yet: the next `crusts index` or `crusts search` makes it"
+            return PASS, "none yet: the first `crusts search` makes it"
         store = self._opened()
         assert store is not None
         texts, behind = search.behind(store, path)

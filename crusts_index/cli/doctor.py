@@ -76,7 +76,7 @@ def _mend(settings: Settings) -> list[str]:
     left = leftovers.find(settings)
     leftovers.clear(settings)
     done += [f"Cleared away {path}." for path in left if not os.path.exists(path)]
-    with suppress(CrustsError), show_progress(quiet=settings.json) as progress:
+    with suppress(CrustsError), show_progress("indexing", quiet=settings.json) as progress:
         summary = index_all(settings, Options(keep_text=keeps_text(settings), progress=progress))
         if summary.changed:
             done.append(f"Read {summary.changed:,} transcripts ({text.size(summary.bytes_read)}).")

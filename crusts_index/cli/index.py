@@ -48,7 +48,7 @@ def index(
 
         run_hook(settings, read_stdin())
         return
-    with show_progress(quiet=settings.json) as progress:
+    with show_progress("indexing", quiet=settings.json) as progress:
         run = Options(jobs=jobs, keep_text=keeps_text(settings), progress=progress)
         if rebuild:
             summary = rebuild_store(settings, run)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from crusts_index.cli import options, show
+from crusts_index.cli.progress import show_progress
 from crusts_index.cli.session import Store
 from crusts_index.errors import CrustsError
 from crusts_index.index.refresh import keeps_text
@@ -91,24 +92,24 @@ def _find(
     if match is None:
         return [], 0
     path = search_path(settings.db)
-    _bring_up(store, path)
+    _bring_up(settings, store, path)
     ids = matches.find(store, path, match)
     hits: list[dict[str, Any]] = query.dicts(
         query.run(store, "search", ids=jsonout.encode_plain(ids), limit=limit, **filters)
     )
-    previews = matches.previews(path, match, [hit["id"] for hit in hits])
-    for hit in hits:
-        hit["preview"] = text.clean(previews.get(hit["id"], ""))
-    return hits, hits[0]["in_all"] if hits else 0
+    previews = matches.previews(store, match, [hit["id"] for hit in hits])
+    shown = [hit for hit in hits if hit["id"] in previews]  # a file that is behind may name a text that is another now
+    for hit in shown:
+        hit["preview"] = text.clean(previews[hit["id"]])
+    return shown, hits[0]["in_all"] - len(hits) + len(shown) if hits else 0
 
 
-def _bring_up(store: Connection, path: str) -> None:
+def _bring_up(settings: Settings, store: Connection, path: str) -> None:
     """Take what is new into the search file; where that cannot be, say so and go on with the file as it is."""
-    if not os.path.exists(path):
-        console.note("making the search file, once")
     try:
-        if not file.update(store, path, timeout=PATIENCE):
-            console.note("another crusts is bringing the search file up to date: answering from what is there")
+        with show_progress("making the search file", quiet=settings.json) as progress:
+            if not file.update(store, path, timeout=PATIENCE, progress=progress):
+                console.note("another crusts is bringing the search file up to date: answering from what is there")
     except CrustsError as error:
         if not os.path.exists(path) or not is_ours(path):
             raise

@@ -19,7 +19,7 @@ def verify(context: typer.Context) -> None:
     Exit code 0: equal, or explained; 1: something is not explained. The store is brought up to date first.
     """
     settings = options.settings(context)
-    with show_progress(quiet=settings.json) as progress:
+    with show_progress("indexing", quiet=settings.json) as progress:
         if settings.refresh:
             index_all(settings, Options(keep_text=keeps_text(settings), progress=progress))
         run = Options(keep_text=False, progress=progress, kind="verify")

@@ -16,7 +16,7 @@ from crusts_index.store import private
 from crusts_index.store.open import TIMEOUT, checkpoint, open_store
 from crusts_index.store.promises import Promises
 from crusts_index.store.query import run
-from crusts_index.store.settings import Settings
+from crusts_index.store.settings import Settings, search_path
 from crusts_index.store.upgrade import ensure
 from crusts_index.store.when import now_ms
 
@@ -143,18 +143,21 @@ def open_refreshed(settings: Settings) -> sqlite3.Connection:
 
 
 def keep_up(settings: Settings, summary: Summary | None, *, ask_all: bool = False, fetch: bool = False) -> list[str]:
-    """What a plain index does besides: prices of new models (D15), the search file. Gives back models without a price.
+    """What a plain index does besides: prices of new models (D15), the search file if there is one.
 
+    Gives back the models without a price.
     `summary` is that of the run before it; None = look at everything. Raises CrustsError where the store cannot be had.
     """
-    from crusts_index.store import search
     from crusts_index.store.prices import learn_prices
 
     store = open_store(settings.db, write=True)
     try:
         unpriced = learn_prices(store, now_ms(), refresh=ask_all, refresh_online=fetch)
         try:
-            search.keep_up(settings, summary.touched if summary is not None and summary.was_kept_up else None)
+            if os.path.exists(search_path(settings.db)):
+                from crusts_index.store import search
+
+                search.keep_up(settings, summary.touched if summary is not None and summary.was_kept_up else None)
             note_kept_up(store)
         except CrustsError as error:
             note(f"the search file was left as it was: {error}")
