@@ -7,11 +7,10 @@ import sys
 from contextlib import closing
 from typing import Annotated, Any, TextIO
 
-import typer
-
 from crusts_index.claude.context_report import parse_context
 from crusts_index.cli import options, show
 from crusts_index.cli.calibrated import COLUMNS, cells, compare, compare_last, comparison_json
+from crusts_index.cli.declared import Option
 from crusts_index.cli.session import Store, opened
 from crusts_index.errors import CrustsError
 from crusts_index.index.privacy import withhold_from
@@ -30,10 +29,10 @@ RECENT_MS = 3_600_000
 
 
 def calibrate(
-    context: typer.Context,
+    settings: Settings,
     session: options.Session = None,
     report: Annotated[
-        bool, typer.Option("--report", help="Only show estimates against truth, by part and Claude Code version.")
+        bool, Option("--report", help="Only show estimates against truth, by part and Claude Code version.")
     ] = False,
 ) -> None:
     """Paste what /context printed; it is kept in the store and held against the estimates.
@@ -43,7 +42,6 @@ def calibrate(
     /context output found in transcripts is used the same way without asking. Its numbers are rounded as printed;
     ours are estimated, the total is exact.
     """
-    settings = options.settings(context)
     if report:
         _show_all(settings)
         return

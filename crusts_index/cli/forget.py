@@ -6,9 +6,8 @@ import sys
 from contextlib import closing
 from typing import Annotated, Any
 
-import typer
-
-from crusts_index.cli import options, show
+from crusts_index.cli import show
+from crusts_index.cli.declared import Argument, Option
 from crusts_index.cli.session import Store
 from crusts_index.errors import CrustsError, WrongUsage
 from crusts_index.index.forget import Forgotten
@@ -23,21 +22,20 @@ _LISTED = 15
 """Sessions named in the question."""
 _ID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
-Session = Annotated[str | None, typer.Argument(metavar="[SESSION]", help="Start of the id of the session to forget.")]
+Session = Annotated[str | None, Argument("[SESSION]", "Start of the id of the session to forget.")]
 Before = Annotated[
     str | None,
-    typer.Option("--before", metavar="WHEN", help="Sessions not active since: 2026-11-30, 90d, 26w."),
+    Option("--before", metavar="WHEN", help="Sessions not active since: 2026-11-30, 90d, 26w."),
 ]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Yes = Annotated[bool, Option("--yes", "-y", help="Do not ask.")]
 
 
-def forget(context: typer.Context, session: Session = None, before: Before = None, yes: Yes = False) -> None:
+def forget(settings: Settings, session: Session = None, before: Before = None, yes: Yes = False) -> None:
     """Remove a session, the sessions of a project (--project), or all before a date from the store, for good.
 
     Text and numbers go, from the search file and from copies beside the store too, and are not read in again.
     Claude Code's own transcripts stay as they are. What other sessions share with them stays with those.
     """
-    settings = options.settings(context)
     bound = None if before is None else _time(before)
     if session is None and bound is None and not settings.project:
         raise WrongUsage("say what to forget: a SESSION, --project TEXT or --before WHEN")
@@ -104,7 +102,7 @@ def _ask(settings: Settings, found: list[dict[str, Any]], copies: list[str]) -> 
     if gone:
         console.tell(f"The transcripts of {gone:,} of them are gone: nothing can bring these back.")
     many = "this session" if len(found) <= 1 else f"these {len(found):,} sessions"
-    if not typer.confirm(f"Forget {many} for good?", err=True):
+    if not console.confirm(f"Forget {many} for good?"):
         raise CrustsError("nothing was forgotten")
 
 

@@ -3,12 +3,11 @@
 import re
 from typing import Any
 
-import typer
-
 from crusts_index.cli import options, show
 from crusts_index.folders import last_part
 from crusts_index.render import console, table, text
 from crusts_index.store import query, when
+from crusts_index.store.settings import Settings
 
 SHOWN = 25
 """Rows of the table where no limit is given."""
@@ -26,12 +25,11 @@ _DAY = re.compile(r"-20\d{6}$")
 
 
 def list_(
-    context: typer.Context,
+    settings: Settings,
     limit: options.Limit = None,
     format: options.RowFormat = options.Format.TABLE,
 ) -> None:
     """Sessions, the last active first: 25 in a table, else all, unless --limit says how many."""
-    settings = options.settings(context)
     form = show.form_of(settings, format)
     if form is options.Format.TABLE:
         limit = limit or SHOWN

@@ -2,12 +2,11 @@
 
 from typing import Any
 
-import typer
-
 from crusts_index.cli import options, show
 from crusts_index.cli.session import Store
 from crusts_index.render import console, table, text
 from crusts_index.store import query
+from crusts_index.store.settings import Settings
 
 _JSON = {
     "model": "model",
@@ -27,12 +26,11 @@ _HEADS = ("#", "model", "calls", "input", "output", "cache_read", "cache_write",
 
 
 def models(
-    context: typer.Context,
+    settings: Settings,
     session: options.Session = None,
     last: options.Last = None,
 ) -> None:
     """The models of a session's main thread in the order of its calls, with what each was billed."""
-    settings = options.settings(context)
     with show.opened(settings) as store:
         chosen = Store(store, settings).choose(session, last)
         rows = query.dicts(query.run(store, "models", session=chosen))

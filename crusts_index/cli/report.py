@@ -8,12 +8,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from crusts_index import __version__
 from crusts_index.cli import options, show
 from crusts_index.cli.analyze import analyze
 from crusts_index.cli.compare import compare as compare_command
+from crusts_index.cli.declared import Option
 from crusts_index.cli.session import Store
 from crusts_index.errors import WrongUsage
 from crusts_index.insight.buckets import buckets_of, lifetime_of
@@ -48,17 +47,15 @@ class Form(enum.StrEnum):
     MARKDOWN = "md"
 
 
-Format = Annotated[Form, typer.Option("--format", case_sensitive=False, help="What to write.")]
-Compare = Annotated[
-    str | None, typer.Option("--compare", metavar="SESSION", help="Beside this session: start of its id.")
-]
+Format = Annotated[Form, Option("--format", any_case=True, help="What to write.")]
+Compare = Annotated[str | None, Option("--compare", metavar="SESSION", help="Beside this session: start of its id.")]
 Output = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="PATH", help="The file to write; - for standard output.")
+    Path | None, Option("--output", "-o", metavar="PATH", help="The file to write; - for standard output.")
 ]
 
 
 def report(
-    context: typer.Context,
+    settings: Settings,
     session: options.Session = None,
     last: options.Last = None,
     compare: Compare = None,
@@ -76,24 +73,21 @@ def report(
     The HTML is one file that loads nothing; it is made for light and dark, phones and paper. Every number says whether
     it is exact, derived or estimated. With --json, what analyze or compare say is printed and nothing is written.
     """
-    settings = options.settings(context)
     period = options.period(since, until)
     names_session = session is not None or last is not None
     if period != (None, None) and (names_session or compare is not None):
         raise WrongUsage("--since and --until are about a project: name no session beside them")
     if compare is not None:
-        _compared(context, settings, session, last, compare, format, output)
+        _compared(settings, session, last, compare, format, output)
     elif names_session or (settings.project is None and period == (None, None)):
-        _session(context, settings, session, last, format, output)
+        _session(settings, session, last, format, output)
     else:
         _project(settings, period, format, output)
 
 
-def _session(
-    context: typer.Context, settings: Settings, session: str | None, last: int | None, form: Form, output: Path | None
-) -> None:
+def _session(settings: Settings, session: str | None, last: int | None, form: Form, output: Path | None) -> None:
     if settings.json:
-        analyze(context, session, last, None)
+        analyze(settings, session, last, None)
         return
     with show.opened(settings) as connection:
         store = Store(connection, settings)
@@ -120,7 +114,6 @@ def _session(
 
 
 def _compared(
-    context: typer.Context,
     settings: Settings,
     session: str | None,
     last: int | None,
@@ -140,7 +133,7 @@ def _compared(
                 sides.append(side_of(store.fetch, facts, window, thresholds))
                 curves.append((composition_of(facts, window), facts.all_compactions))
     if settings.json:
-        compare_command(context, *ids)
+        compare_command(settings, *ids)
         return
     page = compare_context(compare_sides(*sides), (curves[0], curves[1]))
     _write("compare", page, form, output, f"crusts-compare-{file_name(*ids)}")

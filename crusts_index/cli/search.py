@@ -6,9 +6,8 @@ import sys
 from sqlite3 import Connection
 from typing import Annotated, Any
 
-import typer
-
 from crusts_index.cli import options, show
+from crusts_index.cli.declared import Argument, Option
 from crusts_index.cli.progress import show_progress
 from crusts_index.cli.session import Store
 from crusts_index.errors import CrustsError
@@ -38,17 +37,15 @@ class Role(enum.StrEnum):
 
 Words = Annotated[
     list[str],
-    typer.Argument(metavar="TEXT", help='Words that must all occur; "a phrase"; begin* for any ending.'),
+    Argument("TEXT", 'Words that must all occur; "a phrase"; begin* for any ending.'),
 ]
-RoleOption = Annotated[Role | None, typer.Option("--role", help="Only what was said in this role.")]
-Tool = Annotated[str | None, typer.Option("--tool", metavar="NAME", help="Only uses of this tool or MCP server.")]
-SessionOption = Annotated[
-    str | None, typer.Option("--session", metavar="ID", help="Only this session: the start of its id.")
-]
+RoleOption = Annotated[Role | None, Option("--role", help="Only what was said in this role.")]
+Tool = Annotated[str | None, Option("--tool", metavar="NAME", help="Only uses of this tool or MCP server.")]
+SessionOption = Annotated[str | None, Option("--session", metavar="ID", help="Only this session: the start of its id.")]
 
 
 def search(
-    context: typer.Context,
+    settings: Settings,
     words: Words,
     role: RoleOption = None,
     tool: Tool = None,
@@ -61,7 +58,6 @@ def search(
 
     The latest come first. Sessions whose transcripts are gone are searched too.
     """
-    settings = options.settings(context)
     if not file.is_wanted(settings):
         raise CrustsError('config.json says "search": false, so there is no search file: set it to true first')
     wanted = " ".join(words)

@@ -3,11 +3,11 @@
 import enum
 from typing import Annotated, Any
 
-import typer
-
 from crusts_index.cli import options, show
+from crusts_index.cli.declared import Option
 from crusts_index.render import console, table, text
 from crusts_index.store import query
+from crusts_index.store.settings import Settings
 
 
 class By(enum.StrEnum):
@@ -46,8 +46,8 @@ _WINDOW_NOTES = [
 
 
 def usage(
-    context: typer.Context,
-    by: Annotated[By, typer.Option("--by", help="What a row stands for.")] = By.MODEL,
+    settings: Settings,
+    by: Annotated[By, Option("--by", help="What a row stands for.")] = By.MODEL,
     since: options.Since = None,
     until: options.Until = None,
     limit: options.Limit = None,
@@ -58,7 +58,6 @@ def usage(
     Each API call, tool use and tool result counts once, where it was first made. By category or file: what
     filled the context windows, and what it cost to carry it from call to call.
     """
-    settings = options.settings(context)
     begin, end = options.period(since, until)
     form = show.form_of(settings, format)
     with show.opened(settings) as store:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from crusts_index.cli import options, show
+from crusts_index.cli.declared import Option
 from crusts_index.cli.judged import judge
 from crusts_index.cli.session import opened
 from crusts_index.errors import WrongUsage
@@ -18,16 +17,16 @@ from crusts_index.store.settings import Settings
 
 _SHOWN = 10  # rows of a kind for people, where not told otherwise
 
-All = Annotated[bool, typer.Option("--all", help="All sessions, of a project or a period, instead of one.")]
+All = Annotated[bool, Option("--all", help="All sessions, of a project or a period, instead of one.")]
 UntilWhat = Annotated[
     str | None,
-    typer.Option("--until", metavar="N|WHEN", help="Messages 1 to N only; with --all, results up to WHEN."),
+    Option("--until", metavar="N|WHEN", help="Messages 1 to N only; with --all, results up to WHEN."),
 ]
-Since = Annotated[str | None, typer.Option("--since", metavar="WHEN", help="With --all: results at or after WHEN.")]
+Since = Annotated[str | None, Option("--since", metavar="WHEN", help="With --all: results at or after WHEN.")]
 
 
 def waste(
-    context: typer.Context,
+    settings: Settings,
     session: options.Session = None,
     last: options.Last = None,
     until: UntilWhat = None,
@@ -44,7 +43,6 @@ def waste(
 
     --all asks the whole store instead: which habits, files, tools, servers, projects and sessions waste most.
     """
-    settings = options.settings(context)
     if every:
         if session is not None or last is not None:
             raise WrongUsage("--all is about all sessions: name none")
@@ -88,7 +86,7 @@ def _message(until: str | None) -> int | None:
         return None
     try:
         return options.whole()(until)
-    except typer.BadParameter:
+    except WrongUsage:
         raise WrongUsage(f"--until: {until!r} is not the number of a message; a time needs --all") from None
 
 
