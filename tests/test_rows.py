@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from crusts_index import rows
-from crusts_index.rows.session import SessionCall, SessionText
+from crusts_index.rows.session import SessionText
+from crusts_index.rows.window import SessionCall
 from crusts_index.store import query
 from crusts_index.store.open import open_store
 from crusts_index.store.upgrade import ensure
