@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -61,7 +62,7 @@ def test_the_query_and_the_insight_agree(switching: ClaudeFolder, demo: Demo) ->
             assert switching.crusts("index").code == 0
         store = open_store(db)
         for (session,) in store.execute("select session_id from sessions").fetchall():
-            facts = load(lambda name, /, **given: query.run(store, name, **given).rows, session, None)  # noqa: B023
+            facts = load(partial(query.rows, store), session, None)
             known = [
                 (s.model, s.first_message, s.last_message, s.calls, s.input_tokens, s.output_tokens)
                 for s in model_history(facts).segments

@@ -8,6 +8,7 @@ from crusts_index.cli import options, show
 from crusts_index.cli.declared import Option
 from crusts_index.insight.accuracy import accuracy_of
 from crusts_index.render import console, table
+from crusts_index.rows.reports import EstimatePair
 from crusts_index.store import query
 from crusts_index.store.settings import Settings
 
@@ -30,8 +31,8 @@ def accuracy(
     and the middle half of the errors, in percent of the truth; below 0: estimated too low.
     """
     with show.opened(settings) as store:
-        rows = query.run(store, "accuracy", since=options.since(since), project=settings.project).rows
-    every = [("all", kind, estimate, truth) for _, kind, estimate, truth in rows]
+        rows = query.rows(store, EstimatePair, since=options.since(since), project=settings.project)
+    every = [row._replace(version="all") for row in rows]
     found = [one for one in accuracy_of([*every, *rows]) if one.samples >= fewest]
     if settings.json:
         show.document({"pairs": len(rows), "rows": [one._asdict() for one in found]})

@@ -18,6 +18,7 @@ from crusts_index.index.summary import Options
 from crusts_index.insight.survivors import compare_results, delta_of
 from crusts_index.jsontext import loads_shallow
 from crusts_index.render import clipboard, console, jsonout, table
+from crusts_index.rows.reports import CompactedSession
 from crusts_index.store.settings import Settings
 
 TIMED_OUT = 2
@@ -161,9 +162,9 @@ def _waited(started: float) -> dict[str, Any]:
 def _past(settings: Settings, named: str | None, output: pathlib.Path | None) -> None:
     results: list[dict[str, Any]] = []
     with opened(settings) as store:
-        rows = store.fetch("bench", project=settings.project, session=store.choose(named) if named else None)
-        for (session_id,) in rows:
-            facts = store.load(session_id)
+        rows = store.fetch(CompactedSession, project=settings.project, session=store.choose(named) if named else None)
+        for row in rows:
+            facts = store.load(row.session_id)
             results += [result_of(store, facts, one) for one in facts.all_compactions]
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)

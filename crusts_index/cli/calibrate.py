@@ -17,8 +17,9 @@ from crusts_index.index.privacy import withhold_from
 from crusts_index.index.refresh import keeps_text, open_writer
 from crusts_index.insight.accuracy import accuracy_of
 from crusts_index.insight.calibration import Comparison
-from crusts_index.insight.facts import ContextReport
+from crusts_index.insight.circumstances import report_of
 from crusts_index.render import console, table
+from crusts_index.rows.reports import Calibration, EstimatePair
 from crusts_index.store import when
 from crusts_index.store.calibrations import keep_pasted
 from crusts_index.store.settings import Settings
@@ -90,17 +91,15 @@ def calibrate(
 
 
 def _show_all(settings: Settings) -> None:
-    samples: list[tuple[str, str, int, int]] = []
+    samples: list[EstimatePair] = []
     with opened(settings) as store:
-        outputs = store.fetch("calibrations")
-        for id_, session_id, time_ms, model, version, used, window, rows in outputs:
-            if session_id is None:
+        outputs = store.fetch(Calibration)
+        for row in outputs:
+            if row.session_id is None:
                 continue
-            parsed = tuple((str(label), int(tokens), bool(deferred)) for label, tokens, deferred in json.loads(rows))
-            said = ContextReport(id_, time_ms, model, version, used, window, parsed)
-            age = version or "unknown"
-            parts = compare(store, session_id, said)
-            samples += [(age, one.category, one.crusts_estimate, one.context_actual) for one in parts]
+            age = row.version or "unknown"
+            parts = compare(store, row.session_id, report_of(row))
+            samples += [EstimatePair(age, one.category, one.crusts_estimate, one.context_actual) for one in parts]
     found = accuracy_of(samples)
     if settings.json:
         show.document({"outputs": len(outputs), "rows": [one._asdict() for one in found]})

@@ -16,8 +16,8 @@ from crusts_index.cli.declared import Option
 from crusts_index.cli.session import Store
 from crusts_index.errors import WrongUsage
 from crusts_index.insight.buckets import buckets_of, lifetime_of
-from crusts_index.insight.comparison import Billed, side_of
 from crusts_index.insight.comparison import compare as compare_sides
+from crusts_index.insight.comparison import side_of
 from crusts_index.insight.composition import composition_of
 from crusts_index.insight.fixes import fix_blocks
 from crusts_index.insight.losses import losses_of, prices_of
@@ -33,6 +33,7 @@ from crusts_index.render.report_parts import file_name, when, zone
 from crusts_index.render.report_project import ProjectReport, project_context
 from crusts_index.render.report_session import SessionReport, session_context
 from crusts_index.render.waste_overview import overview_json
+from crusts_index.rows.session import Billed
 from crusts_index.store import query
 from crusts_index.store import when as times
 from crusts_index.store.settings import Settings
@@ -105,7 +106,7 @@ def _session(settings: Settings, session: str | None, last: int | None, form: Fo
             advice=advice,
             fixes=fix_blocks(facts, window, waste, thresholds_of(settings.config)),
             events=losses_of(facts, prices_of(store.fetch, facts), lambda end: store.load(chosen, end)),
-            billed=Billed(*store.fetch("compare", session=chosen)[0]),
+            billed=store.fetch(Billed, session=chosen)[0],
             history=model_history(facts),
             toolset=toolset_of(facts),
         )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from crusts_index.insight.facts import Attachment, Block, Compaction, Facts, ToolUse
+    from crusts_index.rows.session import CallPrice
 
 KEPT, REINJECTED, REACQUIRED, NAMED, GONE = (
     "kept",
@@ -35,13 +36,6 @@ VERDICTS = (KEPT, REINJECTED, REACQUIRED, NAMED, GONE)
 REFERENCE = "compact_file_reference"
 _LEAST_PREVIEW = 20
 _PREVIEW = 30
-
-
-class CallPrice(NamedTuple):
-    """List prices of one call, USD a million tokens: of its output, and of what it took in for the first time."""
-
-    output_usd: float | None
-    intake_usd: float | None
 
 
 class Again(NamedTuple):

@@ -8,9 +8,9 @@ from crusts_index.tuples import NamedTuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
     from crusts_index.insight.facts import Facts, ToolUse
+    from crusts_index.rows.session import SessionOtherRead
 
 COMPACTED = "first read since a compaction dropped the earlier one"
 TAKEN_OUT = "the earlier result had been taken out of the context"
@@ -27,18 +27,18 @@ class Reread(NamedTuple):
     excuse: str | None
 
 
-def find_rereads(facts: Facts, elsewhere: Iterable[tuple[Any, ...]] = ()) -> list[Reread]:
+def find_rereads(facts: Facts, elsewhere: Iterable[SessionOtherRead] = ()) -> list[Reread]:
     """The re-reads among the reads in the window, in log order: same path, offset and limit, no edit in between.
 
-    A failed edit is none. `elsewhere`: (path, offset, limit, time in ms, hash of the result) of the reads that the
-    session's other threads made; one of those that brought the same before is an excuse.
+    A failed edit is none. `elsewhere`: the reads that the session's other threads made; one of those that brought the
+    same before is an excuse.
     """
     emptied = {one.tool_use_row for one in facts.removals if one.on_path}
     others: dict[tuple[object, ...], int] = {}
-    for path, offset, limit, time_ms, result_hash in elsewhere:
-        if time_ms is not None and result_hash is not None:
-            key = (path, offset, limit, result_hash)
-            others[key] = min(time_ms, others.get(key, time_ms))
+    for read in elsewhere:
+        if read.use_ms is not None and read.result_hash is not None:
+            key = (read.path, read.read_offset, read.read_limit, read.result_hash)
+            others[key] = min(read.use_ms, others.get(key, read.use_ms))
     last: dict[str, dict[tuple[object, ...], ToolUse]] = {}
     found = []
     for use in facts.tool_uses:

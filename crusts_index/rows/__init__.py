@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     Row = TypeVar("Row", bound=tuple[Any, ...])
 
     class Fetch(Protocol):
-        """`fetch(SessionCall, transcript=1)`: the rows of the query that a class names first."""
+        """`fetch(SessionCall, transcript=1)`: the rows of the query that a class names first, or of another by name."""
 
-        def __call__(self, kind: type[Row], /, **parameters: object) -> list[Row]: ...
+        def __call__(self, kind: type[Row], name: str | None = None, /, **parameters: object) -> list[Row]: ...
 
 
 _queries: "dict[type, tuple[str, ...]]" = {}

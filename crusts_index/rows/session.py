@@ -129,7 +129,7 @@ class CallPrice(NamedTuple):
 
 @of("compare")
 class Billed(NamedTuple):
-    """What a session was billed for, subagents included. Tokens exact, list price; None unpriced."""
+    """The API calls that a session owns (D2): tokens as billed, exact; the cost at list price, None if unpriced."""
 
     calls: int
     input: int
@@ -138,6 +138,12 @@ class Billed(NamedTuple):
     output: int
     cost_usd: float | None
     unpriced_calls: int
+
+    @property
+    def cache_read_share(self) -> float | None:
+        """Cache reads of all context tokens; None without any."""
+        context = self.input + self.cache_read + self.cache_write
+        return self.cache_read / context if context else None
 
 
 @of("window_composition")
