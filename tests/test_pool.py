@@ -6,6 +6,7 @@ import multiprocessing
 import sqlite3
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from crusts_index.index.read import Stretch
 from crusts_index.store.open import open_store
 from tests.bench.corpus import make_corpus, make_transcript
 from tests.bench.setting import append_line, transcripts
+from tests.bench.timing import program, run
+from tests.builders import SESSION
 from tests.picture import ask, index, new_store
 
 pytestmark = [pytest.mark.process, pytest.mark.long]
@@ -125,3 +128,51 @@ def test_a_process_opens_the_store_once(tmp_path: Path, monkeypatch: pytest.Monk
     assert len(transcripts(config)) == len(opened)
     assert 1 == len(set(map(id, opened)))
     assert 0 == ask(db, "select count(*) from transcripts where offset <> size")[0][0]
+
+
+MOST_MEMORY = 150 * 10**6
+
+
+def many(projects: Path) -> None:
+    """Transcripts of a few kilobytes."""
+    make_corpus(projects.parent, 30, files=3_000)
+
+
+def huge(projects: Path) -> None:
+    """One transcript."""
+    make_transcript(projects / "-p" / f"{SESSION}.jsonl", 100)
+
+
+def short(projects: Path) -> None:
+    """Lines of which a thousand are shorter than what is kept of ten."""
+    put(projects, b'{"type":"progress"}\n' * 400_000)
+
+
+def long(projects: Path) -> None:
+    """A line of 200 MB."""
+    put(projects, b'{"type":"user","message":{"role":"user","content":"' + b"word " * (40 << 20) + b'"}}\n')
+
+
+def put(projects: Path, text: bytes) -> None:
+    """A transcript of these bytes."""
+    path = projects / "-p" / f"{SESSION}.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(text)
+
+
+def longest_line(path: Path) -> int:
+    """Bytes of it."""
+    with path.open("rb") as file:
+        return max(map(len, file))
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="no /proc here")
+@pytest.mark.parametrize("lay", [many, huge, short, long])
+def test_all_processes_together_take_little_memory(tmp_path: Path, lay: Callable[[Path], None]) -> None:
+    """150 MB and five times the longest line, for the run and two workers, whatever there is to read."""
+    config = tmp_path / "config"
+    lay(config / "projects")
+    longest = max(map(longest_line, config.rglob("*.jsonl")))
+    env = {"CRUSTS_HOME": str(tmp_path / "crusts"), "CLAUDE_CONFIG_DIR": str(config)}
+    took = run(program("index", "--jobs", "2"), env)
+    assert 20 * 10**6 < took.peak_bytes < MOST_MEMORY + 5 * longest

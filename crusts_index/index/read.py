@@ -33,6 +33,9 @@ LONGEST_LINE = 64 << 20
 STRETCH_BYTES = 4 << 20
 """Bytes of a transcript after which its rows are handed on: this bounds memory and the length of a transaction."""
 
+RECORD_BYTES = 1536
+"""What a record counts as at least, however short its line: its rows take more memory than that."""
+
 EDGE_BYTES = 4096
 """How much before the offset is hashed, from the beginning and from the end (D4)."""
 
@@ -150,7 +153,7 @@ class _Reader:
     def stretches(self, is_up: IsUp | None) -> Iterator[tuple[int, bool]]:
         """Yield `(offset consumed up to, whether that was all)`."""
         add, size, offset = self._fold.add, self._size, self._start
-        mark = offset + STRETCH_BYTES
+        begin, room = offset, STRETCH_BYTES
         self._file.seek(offset)
         for line in iter(partial(self._file.readline, LONGEST_LINE), b""):
             if len(line) == LONGEST_LINE and line[-1] != 10:
@@ -158,7 +161,8 @@ class _Reader:
                 if end == offset:
                     break
                 yield end, False
-                offset, mark = end, end + STRETCH_BYTES
+                begin = offset = end
+                room = STRETCH_BYTES
                 continue
             end = offset + len(line)
             if end >= size:
@@ -176,10 +180,11 @@ class _Reader:
                     add(offset, end - offset - 1, record, sound)
                 else:
                     add(offset + len(line) - len(line.lstrip()), len(line.strip()), record, sound)
+            room -= max(end - offset, RECORD_BYTES)
             offset = end
-            if offset >= mark or (is_up is not None and is_up(offset - mark + STRETCH_BYTES)):
+            if room <= 0 or (is_up is not None and is_up(offset - begin)):
                 yield offset, False
-                mark = offset + STRETCH_BYTES
+                begin, room = offset, STRETCH_BYTES
         yield offset, True
 
     def _add_long(self, offset: int, piece: bytes) -> int:
