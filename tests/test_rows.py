@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import sqlite3
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from crusts_index import rows
 from crusts_index.rows.session import SessionText
 from crusts_index.rows.window import SessionCall
 from crusts_index.store import query
 from crusts_index.store.open import open_store
 from crusts_index.store.upgrade import ensure
-
-
-def kinds() -> dict[str, type[Any]]:
-    """The class of each query."""
-    found: dict[str, type[Any]] = {}
-    for module in pkgutil.iter_modules(rows.__path__, f"{rows.__name__}."):
-        for kind in vars(importlib.import_module(module.name)).values():
-            if isinstance(kind, type) and issubclass(kind, tuple) and kind.__module__ == module.name:
-                assert Counter(rows.queries_of(kind)) == Counter(set(rows.queries_of(kind))), kind
-                for name in rows.queries_of(kind):
-                    assert found.setdefault(name, kind) is kind, name
-    return found
+from tests.kinds import kinds
 
 
 @pytest.fixture

@@ -39,6 +39,7 @@ def completion(flags: Flags, shell: Shell) -> None:
 
 def _put_ids(flags: Flags) -> None:
     """Session ids, one a line, for the scripts; nothing at all where something is wrong: it runs on each Tab."""
+    from crusts_index.rows.reports import CompletedId
     from crusts_index.store import query
     from crusts_index.store.open import open_store
 
@@ -48,11 +49,11 @@ def _put_ids(flags: Flags) -> None:
             return
         store = open_store(settings.db, timeout=0.2)
         try:
-            rows = query.run(store, "completion", project=settings.project, limit=MOST_IDS).rows
+            rows = query.rows(store, CompletedId, project=settings.project, limit=MOST_IDS)
         finally:
             store.close()
     except CrustsError:
         return
-    for (session,) in rows:
-        if session.replace("-", "").isalnum():  # a name with anything else in it is nothing for a shell
-            console.put(session)
+    for row in rows:
+        if row.session.replace("-", "").isalnum():  # a name with anything else in it is nothing for a shell
+            console.put(row.session)

@@ -70,5 +70,5 @@ def _report(settings: Settings, summary: Summary, unpriced: list[str]) -> None:
     if unpriced:
         console.note(f"no price is known for {', '.join(unpriced)}: their calls have no cost")
     if settings.verbose:
-        for path, offset, length, reason in list_problems(settings):
-            console.note(f"{path}: {length:,} bytes at {offset:,}: {reason}")
+        for row in list_problems(settings):
+            console.note(f"{row.path}: {row.length:,} bytes at {row.offset:,}: {row.reason}")

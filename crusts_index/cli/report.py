@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import enum
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from crusts_index import __version__
 from crusts_index.cli import options, show
@@ -33,10 +33,13 @@ from crusts_index.render.report_parts import file_name, when, zone
 from crusts_index.render.report_project import ProjectReport, project_context
 from crusts_index.render.report_session import SessionReport, session_context
 from crusts_index.render.waste_overview import overview_json
+from crusts_index.rows.reports import HistoryWaste, ListedSession, ToolUsage, Usage, WindowUsage
 from crusts_index.rows.session import Billed
-from crusts_index.store import query
 from crusts_index.store import when as times
 from crusts_index.store.settings import Settings
+
+if TYPE_CHECKING:
+    from crusts_index.rows import Row
 
 _WASTE = 10  # rows of a kind of waste
 
@@ -146,29 +149,27 @@ def _project(settings: Settings, period: tuple[int | None, int | None], form: Fo
     with show.opened(settings) as connection:
         fetch = Store(connection, settings).fetch
 
-        def rows(name: str, **more: object) -> list[dict[str, Any]]:
-            given = {"project": project, "since": since, "until": until, **more}
-            found: list[dict[str, Any]] = query.dicts(query.run(connection, name, **given))
-            return found
+        def rows(kind: type[Row], **more: object) -> list[Row]:
+            return fetch(kind, project=project, since=since, until=until, **more)
 
         trend = trend_of(fetch, settings.config, os.environ, times.now_ms(), project=project, limit=None)
         records = [one for one in trend.records if _is_within(one.active_ms, since, until)]
-        models = rows("usage", by="model")
-        waste = rows("waste", limit=_WASTE)
-        listed: list[dict[str, Any]] = query.dicts(query.run(connection, "list", project=project, limit=None))
+        models = rows(Usage, by="model")
+        waste = rows(HistoryWaste, limit=_WASTE)
+        listed = fetch(ListedSession, project=project, limit=None)
         found = ProjectReport(
             name=project,
             since_ms=since,
             until_ms=until,
             records=records,
-            titles={row["session"]: row["title"] for row in listed},
-            by_session=rows("usage", by="session"),
-            by_day=rows("usage", by="day"),
+            titles={row.session: row.title for row in listed},
+            by_session=rows(Usage, by="session"),
+            by_day=rows(Usage, by="day"),
             by_model=models,
-            tools=rows("usage_tools", by="tool"),
-            servers=rows("usage_tools", by="server"),
-            files=rows("usage_windows", by="file"),
-            categories=rows("usage_windows", by="category"),
+            tools=rows(ToolUsage, by="tool"),
+            servers=rows(ToolUsage, by="server"),
+            files=rows(WindowUsage, by="file"),
+            categories=rows(WindowUsage, by="category"),
             waste=waste,
             billed=_billed(models[-1]),
         )
@@ -196,13 +197,22 @@ def _is_within(time_ms: int | None, since: int | None, until: int | None) -> boo
     return (since is None or time_ms >= since) and (until is None or time_ms < until)
 
 
-def _billed(total: dict[str, Any]) -> Billed:
-    names = ("calls", "input", "cache_read", "cache_write", "output", "cost_usd", "unpriced_calls")
-    return Billed(*(total[name] for name in names))
+def _billed(total: Usage) -> Billed:
+    return Billed(
+        calls=total.calls,
+        input=total.input,
+        cache_read=total.cache_read,
+        cache_write=total.cache_write,
+        output=total.output,
+        cost_usd=total.cost_usd,
+        unpriced_calls=total.unpriced_calls,
+    )
 
 
-def _plain(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    return [{name: value for name, value in row.items() if name != "is_total"} for row in rows if not row["is_total"]]
+def _plain(rows: Sequence[Usage] | Sequence[ToolUsage] | Sequence[WindowUsage]) -> list[dict[str, Any]]:
+    return [
+        {name: value for name, value in row._asdict().items() if name != "is_total"} for row in rows if not row.is_total
+    ]
 
 
 def _slug(project: str | None) -> str:

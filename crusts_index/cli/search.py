@@ -14,6 +14,7 @@ from crusts_index.errors import CrustsError
 from crusts_index.index.refresh import keeps_text
 from crusts_index.plain import Safe, join, line
 from crusts_index.render import console, jsonout, text
+from crusts_index.rows.reports import Hit
 from crusts_index.store import matches, query
 from crusts_index.store import search as file
 from crusts_index.store.search_file import is_ours
@@ -90,9 +91,8 @@ def _find(
     path = search_path(settings.db)
     _bring_up(settings, store, path)
     ids = matches.find(store, path, match)
-    hits: list[dict[str, Any]] = query.dicts(
-        query.run(store, "search", ids=jsonout.encode_plain(ids), limit=limit, **filters)
-    )
+    found = query.rows(store, Hit, ids=jsonout.encode_plain(ids), limit=limit, **filters)
+    hits: list[dict[str, Any]] = [hit._asdict() for hit in found]
     previews = matches.previews(store, match, [hit["id"] for hit in hits])
     shown = [hit for hit in hits if hit["id"] in previews]  # a file that is behind may name a text that is another now
     for hit in shown:

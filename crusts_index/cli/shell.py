@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from crusts_index.cli import commands, show
 from crusts_index.cli.judged import judge
@@ -21,6 +20,7 @@ from crusts_index.insight.fixes import fix_blocks
 from crusts_index.plain import line, lines
 from crusts_index.render import clipboard, console, table, text
 from crusts_index.render.completion import Command
+from crusts_index.rows.reports import CompletedId, ListedSession
 from crusts_index.store import query, when
 from crusts_index.store.open import open_store
 from crusts_index.store.settings import Flags, Settings
@@ -97,12 +97,12 @@ class Shell:
         try:
             store = open_store(self._settings.db, timeout=0.2)
             try:
-                rows = query.run(store, "completion", project=self._settings.project, limit=MOST_IDS).rows
+                rows = query.rows(store, CompletedId, project=self._settings.project, limit=MOST_IDS)
             finally:
                 store.close()
         except CrustsError:
             return []
-        return [row[0] for row in rows if row[0].replace("-", "").isalnum()]
+        return [row.session for row in rows if row.session.replace("-", "").isalnum()]
 
     def words(self) -> Command:
         """All that can be typed: the program's words and the shell's own."""
@@ -172,20 +172,20 @@ class Shell:
 
     def _list_sessions(self) -> None:
         with show.opened(self._settings) as store:
-            found = query.dicts(query.run(store, "list", project=self._settings.project, limit=PICKED_FROM))
+            found = query.rows(store, ListedSession, project=self._settings.project, limit=PICKED_FROM)
         rows = [(place, *self._cells(row)) for place, row in enumerate(found, 1)]
         console.put(table.table(("", "session", "age", "project", "title", "msgs"), rows, console.table_width()))
         if self._ask is None:
             console.put("`select N` or `select ID` chooses one.")
 
-    def _cells(self, row: dict[str, Any]) -> tuple[object, ...]:
-        active = row["last_active_ms"]
+    def _cells(self, row: ListedSession) -> tuple[object, ...]:
+        active = row.last_active_ms
         return (
-            row["session"][:8] + ("*" if row["session"] == self.session else ""),
+            row.session[:8] + ("*" if row.session == self.session else ""),
             text.age(None if active is None else max(0, when.now_ms() - active)),
-            last_part(row["project"] or ""),
-            row["title"],
-            row["messages"],
+            last_part(row.project or ""),
+            row.title,
+            row.messages,
         )
 
     def _copy(self, rest: list[str]) -> None:

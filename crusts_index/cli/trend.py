@@ -15,6 +15,7 @@ from crusts_index.insight.trend import trend_of
 from crusts_index.render import console
 from crusts_index.render import trend as page_of
 from crusts_index.render.page import Page
+from crusts_index.rows.trend import TrendWeek
 from crusts_index.store import query, when
 from crusts_index.store.settings import Settings
 
@@ -70,7 +71,7 @@ def _sessions(settings: Settings, limit: int, form: options.Format, output: Path
 
 def _weeks(settings: Settings, limit: int, form: options.Format, output: Path | None, page: Page) -> None:
     with show.opened(settings) as store:
-        rows = query.dicts(query.run(store, "trend_weeks", project=settings.project, limit=limit))
+        rows = query.rows(store, TrendWeek, project=settings.project, limit=limit)
     if form is options.Format.CSV:
         _csv(page_of.weeks_csv(rows), output)
     elif form is options.Format.JSON:

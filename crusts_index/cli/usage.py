@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from crusts_index.cli import options, show
 from crusts_index.cli.declared import Option
 from crusts_index.render import console, table, text
+from crusts_index.rows.reports import ToolUsage, Usage, WindowUsage
 from crusts_index.store import query
 from crusts_index.store.settings import Settings
 
@@ -61,9 +62,9 @@ def usage(
     begin, end = options.period(since, until)
     form = show.form_of(settings, format)
     with show.opened(settings) as store:
-        name = "usage_windows" if by in _WINDOWS else "usage_tools" if by in _TOOLS else "usage"
-        found = query.dicts(query.run(store, name, by=by.value, project=settings.project, since=begin, until=end))
-    *rows, total = [_renamed(row, by) for row in found]
+        kind: type[Any] = WindowUsage if by in _WINDOWS else ToolUsage if by in _TOOLS else Usage
+        found = query.rows(store, kind, by=by.value, project=settings.project, since=begin, until=end)
+    *rows, total = [_renamed(row._asdict(), by) for row in found]
     shown = rows[:limit]
     if form is options.Format.JSON:
         show.document({"rows": shown, "total": {name: total[name] for name in total if name != by.value}})

@@ -12,6 +12,7 @@ from crusts_index.errors import WrongUsage
 from crusts_index.insight.consumers import consumers_of, files_of
 from crusts_index.render import console, findings, findings_json, waste_overview
 from crusts_index.render.waste_json import advice_json, waste_json
+from crusts_index.rows.reports import HistoryWaste
 from crusts_index.store import query
 from crusts_index.store.settings import Settings
 
@@ -94,7 +95,7 @@ def _all_sessions(settings: Settings, since: str | None, until: str | None, limi
     begin, end = options.period(since, until)
     with show.opened(settings) as store:
         shown = limit if settings.json else limit or _SHOWN
-        rows = query.dicts(query.run(store, "waste", project=settings.project, limit=shown, since=begin, until=end))
+        rows = query.rows(store, HistoryWaste, project=settings.project, limit=shown, since=begin, until=end)
     if settings.json:
         show.document(waste_overview.overview_json(rows))
         return

@@ -12,10 +12,9 @@ from crusts_index.index.run import index_files, index_roots, note_kept_up
 from crusts_index.index.summary import Options, Summary
 from crusts_index.plain import note
 from crusts_index.store import config as store_config
-from crusts_index.store import private
+from crusts_index.store import private, query
 from crusts_index.store.open import TIMEOUT, checkpoint, open_store
 from crusts_index.store.promises import Promises
-from crusts_index.store.query import run
 from crusts_index.store.settings import Settings, search_path
 from crusts_index.store.upgrade import ensure
 from crusts_index.store.when import now_ms
@@ -23,6 +22,8 @@ from crusts_index.store.when import now_ms
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from crusts_index.rows.reports import Problem
 
 HOOK_SECONDS = 1.0
 """The longest that a hook waits for another program to leave the store."""
@@ -166,11 +167,13 @@ def keep_up(settings: Settings, summary: Summary | None, *, ask_all: bool = Fals
     return unpriced
 
 
-def list_problems(settings: Settings) -> list[tuple[str, int, int, str]]:
-    """Damaged and odd places of all transcripts: path, offset, bytes, reason (D5)."""
+def list_problems(settings: Settings) -> list[Problem]:
+    """Damaged and odd places of all transcripts (D5)."""
+    from crusts_index.rows.reports import Problem  # most runs list none
+
     store = open_store(settings.db)
     try:
-        return run(store, "problems").rows
+        return query.rows(store, Problem)
     finally:
         store.close()
 

@@ -199,7 +199,7 @@ class StoreCounts(NamedTuple):
 class UnpricedModel(NamedTuple):
     """A model whose calls have no list price."""
 
-    model: str | None
+    model: str
     calls: int
 
 

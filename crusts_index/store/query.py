@@ -5,7 +5,6 @@ On the quick path, so neither pathlib, re nor typing is imported.
 
 import os
 import sqlite3
-from collections import namedtuple
 from functools import cache, partial
 
 from crusts_index.errors import CrustsError
@@ -15,17 +14,7 @@ from crusts_index.store.open import explained
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, NamedTuple
-
     from crusts_index.rows import Row
-
-    class Result(NamedTuple):
-        """Rows as SQLite gives them, and the names of their columns: the report's interface."""
-
-        columns: list[str]
-        rows: list[tuple[Any, ...]]
-else:
-    Result = namedtuple("Result", ["columns", "rows"])
 
 # What opens a part that a parameter cannot stand in, and what closes it.
 _OPAQUE = {"--": "\n", "/*": "*/", "'": "'", '"': '"', "`": "`", "[": "]"}
@@ -77,19 +66,6 @@ def names() -> list[str]:
     return _stems(resource_path("queries"))
 
 
-def run(connection: sqlite3.Connection, name: str, /, **given: object) -> Result:
-    """The rows of `queries/<name>.sql`. Every parameter in the file must be given; None means no filter.
-
-    Raises TypeError for parameters the file lacks or that are not given: a mistake in the program.
-    Raises CrustsError for what the user can mend: a busy, damaged or full store.
-    """
-    text = _checked(name, given)
-    with explained(connection):
-        cursor = connection.execute(text, given)
-        rows = cursor.fetchall()
-    return Result([column[0] for column in cursor.description or ()], rows)
-
-
 def rows(connection: sqlite3.Connection, kind: "type[Row]", name: str | None = None, /, **given: object) -> "list[Row]":
     """The rows of a class's query, by name; `name` = of another query that gives some of the same rows.
 
@@ -100,11 +76,6 @@ def rows(connection: sqlite3.Connection, kind: "type[Row]", name: str | None = N
     text = _checked(name or queries_of(kind)[0], given)
     with explained(connection):
         return list(map(partial(tuple.__new__, kind), connection.execute(text, given)))
-
-
-def dicts(result: Result) -> list[dict[str, object]]:
-    """One dictionary a row, keys in the order of the columns."""
-    return [dict(zip(result.columns, row, strict=True)) for row in result.rows]
 
 
 def view_scripts() -> list[tuple[str, str]]:
