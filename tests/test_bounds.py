@@ -29,7 +29,7 @@ from crusts_index.index.run import index_files
 from crusts_index.index.summary import Options
 from crusts_index.insight import catalogue, key_terms, mentions, noise, survivors
 from crusts_index.render import csvout, report_pages, text
-from crusts_index.store import matches, prices, search
+from crusts_index.store import matches, price_list, search
 from crusts_index.store.open import open_store
 from crusts_index.transcript.shorten import Shortener
 from tests.builders import OMIT, SESSION, ClaudeFolder, Json, Transcript
@@ -155,7 +155,7 @@ JUDGES: dict[str, Callable[[str], object]] = {
     "model_family": catalogue.model_family,
     "variant_window": catalogue.variant_window,
     "rule_of": noise.rule_of,
-    "price": lambda said: list(prices._rows(said, "x", prices._bundled_providers())),
+    "price": lambda said: list(price_list.rows_of(said, "x", price_list.bundled())),
     "csv": lambda said: csvout.encode(["a"], [[said], ["+" + said]]),
     "markdown": lambda said: (report_pages.escape_markdown(said), report_pages.fenced(said)),
     "search words": search.spaced,

@@ -8,7 +8,7 @@ import sqlite3
 from crusts_index.claude.roots import Root, find_roots
 from crusts_index.errors import CrustsError
 from crusts_index.index import leftovers
-from crusts_index.index.run import index_files, index_roots, note_kept_up
+from crusts_index.index.run import KEPT_UP, PRICED, index_files, index_roots, last_run, say_of
 from crusts_index.index.summary import Options, Summary
 from crusts_index.plain import note
 from crusts_index.store import config as store_config
@@ -130,6 +130,8 @@ def open_refreshed(settings: Settings) -> sqlite3.Connection:
             if not summary.is_complete:
                 left = max(0, summary.pending_bytes - summary.bytes_read) / 1e6
                 note(f"the store is behind by about {left:,.1f} MB of transcripts: run `crusts index`")
+            if summary.touched or not summary.was_priced:
+                _price(settings)
         elif os.path.exists(settings.db):
             ensure(settings.db, timeout=REPORT_SECONDS)
     except CrustsError as error:
@@ -143,6 +145,22 @@ def open_refreshed(settings: Settings) -> sqlite3.Connection:
     return store
 
 
+def _price(settings: Settings) -> None:
+    """Give calls that a report or a hook read their prices (D15); says so where that takes a while."""
+    from crusts_index.store.prices import learn_prices
+
+    def tell(models: list[str]) -> None:
+        note(f"looking up the prices of {', '.join(models[:5])}, once")
+
+    store = open_store(settings.db, write=True, timeout=REPORT_SECONDS)
+    try:
+        latest = last_run(store)
+        learn_prices(store, now_ms(), on_asking=tell)
+        say_of(store, latest, PRICED)
+    finally:
+        store.close()
+
+
 def keep_up(settings: Settings, summary: Summary | None, *, ask_all: bool = False, fetch: bool = False) -> list[str]:
     """What a plain index does besides: prices of new models (D15), the search file if there is one.
 
@@ -153,13 +171,14 @@ def keep_up(settings: Settings, summary: Summary | None, *, ask_all: bool = Fals
 
     store = open_store(settings.db, write=True)
     try:
+        latest = last_run(store)
         unpriced = learn_prices(store, now_ms(), refresh=ask_all, refresh_online=fetch)
         try:
             if os.path.exists(search_path(settings.db)):
                 from crusts_index.store import search
 
                 search.keep_up(settings, summary.touched if summary is not None and summary.was_kept_up else None)
-            note_kept_up(store)
+            say_of(store, latest, KEPT_UP, PRICED)
         except CrustsError as error:
             note(f"the search file was left as it was: {error}")
     finally:
