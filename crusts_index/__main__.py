@@ -129,9 +129,9 @@ def _run(args: list[str], quick: tuple[str, list[str]] | None, *, is_process: bo
             return _run_quick(*quick)
         except NotQuick:
             pass
-    from crusts_index.cli import app
+    from crusts_index.cli import commands
 
-    return app.run(args)
+    return commands.run(args)
 
 
 def _quick(args: list[str]) -> tuple[str, list[str]] | None:

@@ -7,5 +7,5 @@ from sessions as s
 join transcripts as t on t.session_id = s.id and t.in_view = 1
 join threads as h on h.transcript_id = t.id and h.kind <> 'main'
 join tool_uses as u on u.thread_id = h.id
-where s.session_id = :session and u.name in ('Read', 'FileReadTool') and u.path is not null and u.is_error = 0
+where s.session_id = :session and u.name = 'Read' and u.path is not null and u.is_error = 0
 order by t.path, u.id;

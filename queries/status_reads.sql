@@ -8,4 +8,4 @@ select (select max(id) from tool_uses
           and read_offset is :offset and read_limit is :limit) as read_id,
        (select max(id) from tool_uses
         where thread_id = :transcript << 20 and path = :path
-          and name in ('Edit', 'Write', 'MultiEdit', 'NotebookEdit')) as edit_id;
+          and name in (select t.name from tool_traits as t where t.edits = 1)) as edit_id;

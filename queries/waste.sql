@@ -99,7 +99,7 @@ results as (
 inside as (
   select *,
     -- Of a read, the path within the project, since what lies above the project says nothing about the file.
-    case when name in ('Read', 'FileReadTool') then
+    case when name = 'Read' then
       lower(replace(case when lower(substr(path, 1, length(project))) = lower(project)
         then substr(path, length(project) + 1) else '/' || path end, '\', '/')) end as inside
   from results
@@ -112,7 +112,7 @@ judged as materialized (
         and (u.prior_edit_id is null or u.prior_edit_id < u.prior_read_id or not exists (
           select 1 from tool_uses e
           where e.thread_id = u.thread_id and e.path = u.path and e.id > u.prior_read_id and e.id < u.id
-            and e.name in ('Edit', 'Write', 'MultiEdit', 'NotebookEdit', 'FileWriteTool', 'FileEditTool')
+            and e.name in (select t.name from tool_traits as t where t.edits = 1)
             and e.is_error = 0))
         and exists (
           select 1
@@ -131,13 +131,11 @@ judged as materialized (
             'package-lock.lock', 'bun.lock', 'yarn.lock', 'pnpm.lock', 'cargo.lock', 'poetry.lock', 'pipfile.lock',
             'uv.lock', 'gemfile.lock', 'composer.lock', 'package-lock.json', 'pnpm-lock.yaml'))
         then 'noise'
-      when u.name not in ('Read', 'FileReadTool') and u.input_hash is not null and u.result_hash = u.hash_before
+      when u.name <> 'Read' and u.input_hash is not null and u.result_hash = u.hash_before
         and u.epoch = u.epoch_before and u.branch = u.branch_before and u.tokens > 0
         then 'repeat'
       when u.is_error = 1 then 'error'
-      when u.category <> 'retrieved' and u.name not in ('Edit', 'Write', 'MultiEdit', 'NotebookEdit', 'FileWriteTool',
-          'FileEditTool', 'AskUserQuestion', 'EnterPlanMode', 'ExitPlanMode', 'Skill', 'TaskCreate', 'TaskUpdate',
-          'TodoWrite', 'ToolSearch')
+      when u.category <> 'retrieved' and u.name not in (select t.name from tool_traits as t where t.acts = 1)
         and u.result_chars > 200 and u.tokens > 100
         and ifnull(u.answered, u.message + 6) > u.message + 5 and l.ordinal > u.call_ordinal
         then 'unused'
@@ -154,7 +152,7 @@ keyed as (
   select 'habit', habit, session_id, tokens, habit, carried, cache_read_usd from judged where habit is not null
   union all
   select 'file', path, session_id, tokens, habit, carried, cache_read_usd
-  from judged where path is not null and name in ('Read', 'FileReadTool')
+  from judged where path is not null and name = 'Read'
   union all
   select 'tool', tool, session_id, tokens, habit, carried, cache_read_usd from judged where tool is not null
   union all

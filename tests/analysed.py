@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +35,7 @@ class Analysed:
         trim: bool = True,
     ) -> None:
         with closing(open_store(db)) as store:
-            self.facts: Facts = load(
-                lambda name, **given: query.run(store, name, **given).rows, session, until, trim=trim
-            )
+            self.facts: Facts = load(partial(query.rows, store), session, until, trim=trim)
             self.facts.texts()
         self.window: Window = window_of(self.facts, settings)
         self.buckets: Buckets = buckets_of(self.facts, self.window)

@@ -25,9 +25,12 @@ import os, sys
 from pathlib import Path
 import crusts_index
 from crusts_index.errors import CrustsError
+from crusts_index.rows import of
+from crusts_index.rows.reports import StoreCounts
 from crusts_index.store.open import *
 from crusts_index.store.upgrade import *
 from crusts_index.store import query
+from crusts_index.tuples import NamedTuple
 if not crusts_index.__file__.startswith(os.environ["EXPECTED"]):
     sys.exit("not the copy: " + crusts_index.__file__)
 def drop_root():

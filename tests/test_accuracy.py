@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crusts_index.insight.accuracy import accuracy_of, quantile
+from crusts_index.rows.reports import EstimatePair
 from tests.builders import ClaudeFolder
 from tests.conftest import Demo
 
@@ -40,11 +41,11 @@ def test_too_little_says_so(tmp_path: Path) -> None:
     assert "Too few" in shown.out
 
 
-@given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xy"), st.integers(0, 10**6), st.integers(0, 10**6))))
-def test_groups_hold_every_sample_with_a_truth(samples: list[tuple[str, str, int, int]]) -> None:
+@given(st.lists(st.builds(EstimatePair, st.sampled_from("ab"), st.sampled_from("xy"), *[st.integers(0, 10**6)] * 2)))
+def test_groups_hold_every_sample_with_a_truth(pairs: list[EstimatePair]) -> None:
     """Nothing is counted twice or lost, and the median lies within the spread."""
-    found = accuracy_of(samples)
-    assert sum(1 for sample in samples if sample[3] > 0) == sum(one.samples for one in found)
+    found = accuracy_of(pairs)
+    assert sum(1 for pair in pairs if pair.growth > 0) == sum(one.samples for one in found)
     for one in found:
         assert one.spread_low_percent <= one.median_error_percent <= one.spread_high_percent
 

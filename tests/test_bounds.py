@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from sqlite3 import Connection
 
 import pytest
 from hypothesis import given
@@ -28,7 +29,7 @@ from crusts_index.index.run import index_files
 from crusts_index.index.summary import Options
 from crusts_index.insight import catalogue, key_terms, mentions, noise, survivors
 from crusts_index.render import csvout, report_pages, text
-from crusts_index.store import matches, prices, search
+from crusts_index.store import matches, price_list, search
 from crusts_index.store.open import open_store
 from crusts_index.transcript.shorten import Shortener
 from tests.builders import OMIT, SESSION, ClaudeFolder, Json, Transcript
@@ -40,11 +41,16 @@ pieces = st.lists(st.sampled_from(PIECES), min_size=1, max_size=3).map("".join)
 edges = st.sampled_from(("", *PIECES))
 
 
+def no_store() -> Connection:
+    """For what is read from its beginning."""
+    raise AssertionError("there is no past to ask for")
+
+
 def reading(t: Transcript) -> Callable[[], object]:
     """The work of reading a transcript from its beginning, without a store."""
     t.write()
     (seen,) = find_one(str(t.path))
-    return lambda: [stretch.records for stretch in read(Job(seen, None), 1, "")]
+    return lambda: [stretch.records for stretch in read(Job(seen, None), 1, no_store)]
 
 
 def growth_of_reading(folder: ClaudeFolder, piece: str, before: str = "", behind: str = "") -> float:
@@ -132,7 +138,7 @@ def test_outputs_of_context_are_parsed_by_the_reader(folder: ClaudeFolder) -> No
     t.prompt("## Context Usage\n\n**Model:** m\n**Tokens:** 1k / 200k (1%)\n")
     t.write()
     (seen,) = find_one(str(t.path))
-    (stretch,) = read(Job(seen, None), 1, "")
+    (stretch,) = read(Job(seen, None), 1, no_store)
     ((_, _, _, *parsed),) = stretch.rows["context_reports"]
     assert ["m", 1_000, 200_000, "[]"] == parsed
 
@@ -149,7 +155,7 @@ JUDGES: dict[str, Callable[[str], object]] = {
     "model_family": catalogue.model_family,
     "variant_window": catalogue.variant_window,
     "rule_of": noise.rule_of,
-    "price": lambda said: list(prices._rows(said, "x", prices._bundled_providers())),
+    "price": lambda said: list(price_list.rows_of(said, "x", price_list.bundled())),
     "csv": lambda said: csvout.encode(["a"], [[said], ["+" + said]]),
     "markdown": lambda said: (report_pages.escape_markdown(said), report_pages.fenced(said)),
     "search words": search.spaced,

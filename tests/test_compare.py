@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from crusts_index.insight.buckets import Bucket, Buckets
-from crusts_index.insight.comparison import Billed, Side, compare
+from crusts_index.insight.comparison import Side, compare
 from crusts_index.insight.contents import Contents
 from crusts_index.insight.facts import CATEGORIES
+from crusts_index.rows.session import Billed
 from tests.builders import CWD, SESSION, ClaudeFolder
 from tests.conftest import Demo
 

@@ -11,11 +11,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
 
-from crusts_index.cli.app import COMMANDS, build
+from crusts_index.cli.app import build
+from crusts_index.cli.commands import COMMANDS
 from crusts_index.cli.words import read_words
 from crusts_index.render.completion import SCRIPTS, Command, Option, bash
 from tests.builders import SESSION, ClaudeFolder
@@ -108,7 +110,7 @@ def test_bash(folder: ClaudeFolder, line: str, offered: list[str]) -> None:
 @needs_bash
 def test_bash_offers_all_commands_and_options(folder: ClaudeFolder) -> None:
     """On nothing all commands, on a dash all options, the common ones included; folders for --path."""
-    words = read_words(build())
+    words = read_words()
     assert [command.name for command in words.commands] == in_bash(folder, "crusts ")
     usage = next(command for command in words.commands if command.name == "usage")
     named = [name for option in usage.options for name in option.names]
@@ -185,10 +187,9 @@ def test_the_scripts_cannot_drift(folder: ClaudeFolder, shell: str) -> None:
     """Every command and every long option stands in each script; two runs give the same bytes."""
     script = (folder.home / f"crusts.{shell}").read_text()
     assert script == folder.crusts("completion", shell).out
-    context = typer.Context(build())
-    for name in build().list_commands(context):
+    for name in COMMANDS:
         assert re.search(rf"['\"/ ]{re.escape(name)}['\": ]", script), name
-    for option in _all_options(read_words(build())):
+    for option in _all_options(read_words()):
         bare = option[2:] if shell == "fish" else option
         assert bare in script, option
     assert "@" not in script.replace("${COMP", "").replace("$@", "").replace("@(", "").replace("@{", "").replace(
@@ -202,11 +203,26 @@ def _all_options(command: Command) -> set[str]:
 
 
 def test_every_command_there_is_has_its_words() -> None:
-    """The words are those of the table's commands, with summaries and without those that are hidden."""
-    words = read_words(build())
-    assert {command.name for command in words.commands} <= set(COMMANDS)
+    """The words are those of the table's commands, with summaries."""
+    words = read_words()
+    assert list(COMMANDS) == [command.name for command in words.commands]
     assert all(command.help for command in words.commands)
-    assert {"usage", "index", "search"} <= {command.name for command in words.commands}
+
+
+def test_the_words_are_those_that_typer_takes() -> None:
+    """Each command's options and subcommands, in the order of its help, which typer makes."""
+
+    def compare(words: Command, command: Any) -> None:
+        context = typer.Context(command)
+        options = [param for param in command.get_params(context) if param.param_type_name == "option"]
+        assert [param.opts for param in options] == [option.names for option in words.options]
+        assert [param.is_flag for param in options] == [not option.takes_value for option in words.options]
+        inner = command.list_commands(context) if hasattr(command, "list_commands") else []
+        assert inner == [one.name for one in words.commands]
+        for one in words.commands:
+            compare(one, command.get_command(context, one.name))
+
+    compare(read_words(), build())
 
 
 def test_ids(folder: ClaudeFolder, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,11 +47,7 @@ class Asked:
 
     def facts(self, until: int | None = None) -> Facts:
         """The session's facts up to a message, a trailing call of crusts included."""
-
-        def fetch(name: str, /, **given: object) -> list[tuple[Any, ...]]:
-            return query.run(self._store, name, **given).rows
-
-        return load(fetch, SESSION, until, trim=False)
+        return load(partial(query.rows, self._store), SESSION, until, trim=False)
 
 
 def loaded(db: Path) -> Facts:

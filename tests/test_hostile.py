@@ -23,7 +23,6 @@ import pytest
 
 from crusts_index import __main__, plain
 from crusts_index.claude.demo import write_demo
-from crusts_index.cli.app import build
 from crusts_index.cli.usage import By
 from crusts_index.cli.words import read_words
 from crusts_index.render import console
@@ -256,7 +255,7 @@ WITHOUT_JSON = ("completion", "report", "statusline", "auto-inject", "demo", "in
 
 def test_every_command_is_among_them() -> None:
     """A new command is tried as all others are."""
-    assert sorted(commands(read_words(build()))) == sorted(LINES)
+    assert sorted(commands(read_words())) == sorted(LINES)
 
 
 def unsafe(said: str) -> list[str]:

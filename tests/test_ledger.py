@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given
 
 from crusts_index.insight.path import Fork, walk
+from crusts_index.rows.session import WindowPart
+from crusts_index.rows.window import SessionBranch, SessionRemoval
 from crusts_index.store import query
 from tests.builders import CWD, SESSION, ClaudeFolder, Transcript, usage
 from tests.picture import ask, index, new_store, read, scratch
@@ -22,8 +24,8 @@ def walked(db: Path) -> dict[int, Counter[int]]:
     """For each call of the only transcript's main thread, by ordinal: the blocks in its window, walked."""
     with closing(sqlite3.connect(db)) as store:
         (transcript,) = store.execute("select id from transcripts").fetchone()
-        branches = query.run(store, "session_branches", transcript=transcript).rows
-        removals = query.run(store, "session_removals", transcript=transcript).rows
+        branches = query.rows(store, SessionBranch, transcript=transcript)
+        removals = query.rows(store, SessionRemoval, transcript=transcript)
         at = dict(store.execute("select id, call_ordinal from records"))
         calls = store.execute(
             "select p.ordinal, p.branch, p.epoch from api_calls c join responses p on p.id = c.response_id"
@@ -37,14 +39,20 @@ def walked(db: Path) -> dict[int, Counter[int]]:
             (transcript << 20,),
         ).fetchall()
     forks = {
-        branch: Fork(None, None) if anew else Fork(forked if record else parent, record or first - 1)
-        for branch, parent, anew, first, record, forked, _ in branches
+        row.branch: Fork(None, None)
+        if row.starts_anew
+        else Fork(
+            row.fork_branch if row.fork_record_id else row.parent_branch,
+            row.fork_record_id or row.first_record_id - 1,
+        )
+        for row in branches
     }
     found: dict[int, Counter[int]] = {}
     for ordinal, branch, epoch in calls:
         path = walk(forks, branch)
-        gone = [row for row in removals if at[row[0]] < ordinal]
-        results, records = {row[6] for row in gone if row[6]}, {row[7] for row in gone if row[7]}
+        gone = [row for row in removals if at[row.record_id] < ordinal]
+        results = {row.tool_use_row for row in gone if row.tool_use_row}
+        records = {row.target_record_id for row in gone if row.target_record_id}
         found[ordinal] = Counter(
             block
             for block, record, on, era, before, kind, use in blocks
@@ -207,5 +215,5 @@ def test_the_composition_of_one_call(folder: ClaudeFolder) -> None:
     t.response("done", context=20_300)
     db = read(folder, t)
     with closing(sqlite3.connect(db)) as store:
-        rows = query.run(store, "window_composition", session=SESSION, call=2).rows
+        rows = query.rows(store, WindowPart, session=SESSION, call=2)
     assert [("system", 1, 19_900), ("retrieved", 2, 300), ("user", 1, 100)] == rows

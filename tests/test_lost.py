@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +38,7 @@ def events_of(db: Path, session: str = SESSION, *, priced: bool = False) -> list
             )
             store.execute("update api_calls set price_id = last_insert_rowid()")
     with closing(open_store(db)) as store:
-
-        def fetch(name: str, **given: object) -> list[tuple[Any, ...]]:
-            return query.run(store, name, **given).rows
+        fetch = partial(query.rows, store)
 
         def reload(end: int) -> Facts:
             return load(fetch, session, end)
@@ -296,7 +295,7 @@ def test_every_token_of_the_window_is_in_one_item_or_among_the_others(folder: Cl
     db = read(folder, t)
     (event,) = events_of(db)
     with closing(open_store(db)) as store:
-        facts = load(lambda name, **given: query.run(store, name, **given).rows, SESSION)
+        facts = load(partial(query.rows, store), SESSION)
     before = sum(block.tokens for block in facts.blocks if block.record_id < event.compaction.id)
     assert before == sum(one.item.tokens for one in event.fates) + event.other_tokens
     assert event.other_tokens > 0

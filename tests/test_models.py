@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from crusts_index.insight.loading import load
 from crusts_index.insight.model_history import model_history
+from crusts_index.rows.reports import ModelRun
 from crusts_index.store import query
 from crusts_index.store.open import open_store
 from tests.builders import SESSION, ClaudeFolder, usage
@@ -61,14 +63,15 @@ def test_the_query_and_the_insight_agree(switching: ClaudeFolder, demo: Demo) ->
             assert switching.crusts("index").code == 0
         store = open_store(db)
         for (session,) in store.execute("select session_id from sessions").fetchall():
-            facts = load(lambda name, /, **given: query.run(store, name, **given).rows, session, None)  # noqa: B023
+            facts = load(partial(query.rows, store), session, None)
             known = [
                 (s.model, s.first_message, s.last_message, s.calls, s.input_tokens, s.output_tokens)
                 for s in model_history(facts).segments
             ]
-            columns = "model first_message last_message calls input_tokens output_tokens".split()
-            rows = query.dicts(query.run(store, "models", session=session))
-            assert known == [tuple(row[name] for name in columns) for row in rows]
+            rows = query.rows(store, ModelRun, session=session)
+            assert known == [
+                (r.model, r.first_message, r.last_message, r.calls, r.input_tokens, r.output_tokens) for r in rows
+            ]
         store.close()
 
 

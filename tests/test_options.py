@@ -9,11 +9,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-import typer
 
-from crusts_index.cli import app, options
-from crusts_index.errors import WrongUsage
-from crusts_index.store.settings import _SWITCHES, VALUED
+from crusts_index.cli import app, options, plain
+from crusts_index.cli.commands import load
+from crusts_index.cli.declared import Group
+from crusts_index.errors import NotQuick, WrongUsage
+from crusts_index.store.settings import SWITCHES, VALUED, Settings
 from crusts_index.store.when import parse_until, parse_when
 
 NOW = 1_800_000_000_000
@@ -25,21 +26,19 @@ def at(text: str) -> int:
     return round(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1000)
 
 
-def show(context: typer.Context, word: str = "", since: options.Since = None) -> None:
+def show(given: Settings, since: options.Since = None) -> None:
     """Print the settings that reached a command."""
-    given, start = options.settings(context), options.since(since)
-    typer.echo(f"{given.db} {given.project} {given.json} {given.verbose} {','.join(given.roots)} {word}")
-    typer.echo(start)
+    start = options.since(since)
+    print(f"{given.db} {given.project} {given.json} {given.verbose} {','.join(given.roots)}")
+    print(start)
 
 
-group = typer.Typer()
-
-
-@group.command("inner")
-def inner(context: typer.Context) -> None:
+def inner(given: Settings) -> None:
     """Print the settings that reached a command of a group."""
-    typer.echo(options.settings(context).db)
+    print(given.db)
 
+
+group = Group("Holds one.", {"inner": inner})
 
 TABLE = {
     "show": (f"{__name__}:show", "Show them."),
@@ -57,8 +56,13 @@ def a_home_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(*argv: str) -> int:
-    """Run the command line over the table of this file; returns the exit code."""
+    """Run the command line by typer over the table of this file; returns the exit code."""
     return app.run(list(argv), TABLE)
+
+
+def run_plain(*argv: str) -> int:
+    """The same without typer."""
+    return plain.run(list(argv), lambda name: load(name, TABLE))
 
 
 @pytest.mark.parametrize(
@@ -82,9 +86,10 @@ def run(*argv: str) -> int:
     ],
 )
 def test_common_options_stand_before_and_after_the_name(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """Both places add up; where both name one value, the later counts."""
-    assert 0 == run(*argv)
-    assert "/d p True True /a,/b" == capsys.readouterr().out.splitlines()[0].strip()
+    """Both places add up; where both name one value, the later counts. With typer or without."""
+    for way in (run, run_plain):
+        assert 0 == way(*argv)
+        assert "/d p True True /a,/b" == capsys.readouterr().out.splitlines()[0]
 
 
 def test_common_options_reach_commands_of_a_group(capsys: pytest.CaptureFixture[str]) -> None:
@@ -92,6 +97,10 @@ def test_common_options_reach_commands_of_a_group(capsys: pytest.CaptureFixture[
     for argv in (["--db=/d", "group", "inner"], ["group", "--db=/d", "inner"], ["group", "inner", "--db=/d"]):
         assert 0 == run(*argv)
         assert "/d\n" == capsys.readouterr().out
+    assert 0 == run_plain("--db=/d", "group", "inner") == run_plain("group", "inner", "--db=/d")
+    assert "/d\n/d\n" == capsys.readouterr().out
+    with pytest.raises(NotQuick):
+        run_plain("group", "--db=/d", "inner")
 
 
 def test_the_quick_path_knows_the_same_common_options() -> None:
@@ -99,7 +108,7 @@ def test_the_quick_path_knows_the_same_common_options() -> None:
     declared = {
         name for param in app.build({}).params if not param.expose_value for name in param.opts if param.name != "help"
     }
-    assert {*VALUED, *_SWITCHES} == declared
+    assert {*VALUED, *SWITCHES} == declared
 
 
 def test_help_lists_commands_that_exist_without_importing_them() -> None:
@@ -109,7 +118,8 @@ def test_help_lists_commands_that_exist_without_importing_them() -> None:
         "print(sorted(m for m in sys.modules if m.startswith('crusts_index.cli.')))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "['crusts_index.cli.app', 'crusts_index.cli.options']" == done.stdout.splitlines()[-1]
+    known = [f"crusts_index.cli.{name}" for name in ("app", "commands", "declared", "plain")]
+    assert str(known) == done.stdout.splitlines()[-1]
 
 
 def test_help_names_the_commands_of_the_table(capsys: pytest.CaptureFixture[str]) -> None:
@@ -226,8 +236,8 @@ def test_bad_values_end_with_exit_code_2(tmp_path: Path) -> None:
     """One line on stderr that names the option, whichever part of the program found out."""
     environ = dict(os.environ, CRUSTS_HOME=str(tmp_path), PYTHONPATH=str(Path(__file__).parent.parent))
     code = (
-        "import sys\nfrom crusts_index import __main__\nfrom crusts_index.cli import app\n"
-        "from tests import test_options\napp.run.__defaults__ = (test_options.TABLE,)\n"
+        "import sys\nfrom crusts_index import __main__\nfrom crusts_index.cli import commands\n"
+        "from tests import test_options\ncommands.run.__defaults__ = (test_options.TABLE,)\n"
         "sys.exit(__main__.main(sys.argv[1:]))"
     )
     for argv in (["show", "--since", "soon"], ["show", "--timezone", "Mars"]):

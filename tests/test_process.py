@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from crusts_index.cli.app import COMMANDS
+from crusts_index.cli.commands import COMMANDS
 from tests.builders import SESSION, ClaudeFolder
 from tests.process import Ended, run_apart, run_inside
 

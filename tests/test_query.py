@@ -39,19 +39,24 @@ def test_a_file_is_run_with_all_its_parameters(tmp_path: Path) -> None:
     program = Program(tmp_path / "program")
     program.add_query("zz", "-- zz: `:not` one\nselect :name as name, ifnull(:n, 7) + 1 as n;\n-- end\n")
     code = """
+@of('zz')
+class Zz(NamedTuple):
+    name: str
+    n: int
+
 ensure(path)
 store = open_store(path)
-print(query.run(store, 'zz', name='x', n=None))
-print(query.dicts(query.run(store, 'zz', name='x', n=1)))
+print(query.rows(store, Zz, name='x', n=None))
+print([row._asdict() for row in query.rows(store, Zz, name='x', n=1)])
 print(sorted(query.parameters('zz')), 'zz' in query.names(), query.sql('zz')[:5])
 for given in ({}, {'name': 1}, {'name': 1, 'n': 2, 'more': 3}):
     try:
-        query.run(store, 'zz', **given)
+        query.rows(store, Zz, **given)
     except TypeError as error:
         print(error)
 """
     assert [
-        "Result(columns=['name', 'n'], rows=[('x', 8)])",
+        "[Zz(name='x', n=8)]",
         "[{'name': 'x', 'n': 2}]",
         "['n', 'name'] True -- zz",
         "queries/zz.sql: not given: ['n', 'name'], not in the file: []",
@@ -64,15 +69,6 @@ def test_a_query_that_is_not_there() -> None:
     """A name without a file is told as such."""
     with pytest.raises(CrustsError, match="no query named nothing"):
         query.sql("nothing")
-
-
-def test_every_query_runs_unfiltered(tmp_path: Path) -> None:
-    """Null means no filter: each file runs with every parameter null, as in the sqlite3 shell."""
-    ensure(tmp_path / "index.db")
-    with closing(open_store(tmp_path / "index.db")) as store:
-        for name in query.names():
-            result = query.run(store, name, **dict.fromkeys(query.parameters(name)))
-            assert len(set(result.columns)) == len(result.columns), name
 
 
 def test_every_view_reads(tmp_path: Path) -> None:
@@ -98,4 +94,4 @@ def test_a_damaged_store_is_told_in_one_line(tmp_path: Path) -> None:
         for (page,) in pages:
             file.seek((page - 1) * size)
             file.write(b"\xff" * size)
-    assert "is damaged" in program.run("query.run(open_store(path), 'zz')", path)
+    assert "is damaged" in program.run("query.rows(open_store(path), StoreCounts, 'zz')", path)

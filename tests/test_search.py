@@ -1,15 +1,12 @@
-"""`crusts search`: what is found, by which words and filters, and how the search file keeps up with the store."""
+"""`crusts search`: what is found, and by which words and filters."""
 
 from __future__ import annotations
 
-import os
 import sqlite3
-import stat
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -19,42 +16,15 @@ from crusts_index.store.matches import find, match_of
 from crusts_index.store.open import open_store
 from crusts_index.store.search import search_path, update
 from tests.builders import SESSION, ClaudeFolder, Transcript
-from tests.picture import ask, read
+from tests.picture import read
 from tests.profiles import examples
-
-OTHER = "5e551001-0000-4000-8000-000000000002"
+from tests.search import OTHER, previews, search, with_lanterns
 
 
 @pytest.fixture
 def t(folder: ClaudeFolder) -> Transcript:
     """A transcript with the word `lantern` in each place, written."""
-    t = folder.main()
-    t.prompt("hang the lantern")
-    t.response("the lantern hangs", context=1000)
-    t.bash("light lantern", "a lantern burns", context=1100)
-    t.read("/home/ada/lantern.py", "lantern = 1", context=1200)
-    t.call("Task", {"subagent_type": "Explore", "prompt": "find the lantern"}, context=1300)
-    t.boundary()
-    t.summary("So far the lantern hung.")
-    t.prompt("<command-name>/lantern</command-name>")
-    t.write()
-    return t
-
-
-def search(folder: ClaudeFolder, *args: str) -> list[dict[str, Any]]:
-    """The hits."""
-    hits: list[dict[str, Any]] = folder.crusts("search", "--json", *args).json()["hits"]
-    return hits
-
-
-def previews(folder: ClaudeFolder, *args: str) -> list[str]:
-    """What the hits show, the latest first."""
-    return [hit["preview"] for hit in search(folder, *args)]
-
-
-def search_db(folder: ClaudeFolder) -> Path:
-    """The search file."""
-    return folder.home / ".claude-crusts" / "search.db"
+    return with_lanterns(folder)
 
 
 # ---------------------------------------------------------------- what is searched
@@ -249,207 +219,3 @@ def test_a_thousand_words_are_no_error(words: sqlite3.Connection) -> None:
     """Only so many words count."""
     match = match_of(" ".join(f"word{number}" for number in range(1000)))
     assert [] == words.execute("select * from words where words match ?", (match,)).fetchall()
-
-
-# ---------------------------------------------------------------- keeping up
-
-
-def test_an_append_is_taken_and_the_rest_left(folder: ClaudeFolder, t: Transcript) -> None:
-    """Plain `index` and `search` both bring the file up to date."""
-    assert 0 == folder.crusts("index").code
-    with closing(sqlite3.connect(search_db(folder))) as file:
-        before = file.execute("select rowid, text from words order by 1").fetchall()
-    t.prompt("a second lantern")
-    t.append()
-    assert 0 == folder.crusts("index").code
-    with closing(sqlite3.connect(search_db(folder))) as file:
-        after = file.execute("select rowid, text from words order by 1").fetchall()
-    assert [*before, (after[-1][0], "a second lantern")] == after
-    t.prompt("a third lantern")
-    t.append()
-    assert ["a third lantern", "a second lantern"] == previews(folder, "lantern", "--limit", "2")
-
-
-@pytest.mark.parametrize("how", ["in place, same size", "shorter", "longer"])
-def test_a_rewritten_transcript_is_taken_anew(folder: ClaudeFolder, t: Transcript, how: str) -> None:
-    """Its blocks have the ids they had, but the texts are others: what was there is not found any more."""
-    assert 6 == len(search(folder, "lantern"))
-    assert t.path is not None
-    data = t.data().replace(b"hang the lantern", b"hang the curtain")
-    if how == "shorter":
-        data = b"".join(data.splitlines(keepends=True)[:1])
-    if how == "longer":
-        data = data.replace(b"the lantern hangs", b"the lantern hangs in the hall")
-    t.path.write_bytes(data)
-    os.utime(t.path, (1_790_000_000, 1_790_000_000))
-    assert ["hang the curtain"] == previews(folder, "curtain")
-    assert [] == previews(folder, "hang", "lantern")
-    assert {"in place, same size": 5, "shorter": 0, "longer": 5}[how] == len(search(folder, "lantern"))
-
-
-def test_a_gone_transcript_is_still_searched(folder: ClaudeFolder, t: Transcript) -> None:
-    """Claude Code deletes transcripts after a month; what was said is still found."""
-    other = folder.main(OTHER)
-    other.prompt("hello")
-    other.write()
-    assert 0 == folder.crusts("index").code
-    assert t.path is not None
-    t.path.unlink()
-    hits = search(folder, "lantern")
-    assert [True] * 6 == [hit["gone"] for hit in hits]
-    done = folder.crusts("search", "hang", "lantern")
-    assert "5e551001*" in done.out
-    assert "gone from disk" in done.out
-
-
-def test_another_store_has_another_search_file(folder: ClaudeFolder, t: Transcript) -> None:
-    """Two stores in one folder do not share one."""
-    home = search_db(folder).parent
-    assert 6 == len(search(folder, "lantern", "--db", str(home / "work.db")))
-    assert str(home / "work.search.db") == search_path(str(home / "work.db"))
-    assert (home / "work.search.db").exists()
-    assert not search_db(folder).exists()
-
-
-def test_a_store_made_anew_is_searched_anew(folder: ClaudeFolder, t: Transcript) -> None:
-    """A search file of a store that was moved away is brought in line with the new one."""
-    assert 6 == len(search(folder, "lantern"))
-    for path in search_db(folder).parent.glob("index.db*"):
-        path.unlink()
-    assert t.path is not None
-    t.path.unlink()
-    other = folder.main(OTHER)
-    other.prompt("only this lantern")
-    other.write()
-    assert ["only this lantern"] == previews(folder, "lantern")
-
-
-@pytest.mark.parametrize("damage", ["missing", "empty", "garbage", "inner pages", "no table", "old layout"])
-def test_a_search_file_that_is_damaged_is_made_anew(folder: ClaudeFolder, t: Transcript, damage: str) -> None:
-    """It holds nothing that the store lacks."""
-    assert 6 == len(search(folder, "lantern"))
-    path = search_db(folder)
-    with closing(sqlite3.connect(path)) as file:
-        file.execute("pragma journal_mode = delete")
-        if damage == "no table":
-            file.execute("drop table words")
-        if damage == "old layout":
-            file.execute("pragma user_version = 0")
-        file.commit()
-    if damage == "missing":
-        path.unlink()
-    elif damage == "empty":
-        path.write_bytes(b"")
-    elif damage == "garbage":
-        path.write_bytes(b"no database " * 1000)
-    elif damage == "inner pages":
-        data = bytearray(path.read_bytes())
-        for start in range(8192, len(data), 4096):
-            data[start : start + 4096] = b"\xff" * 4096
-        path.write_bytes(data)
-    done = folder.crusts("search", "--json", "lantern")
-    assert 6 == len(done.json()["hits"]), done.err
-
-
-def test_a_database_of_another_program_is_left_alone(folder: ClaudeFolder, t: Transcript) -> None:
-    """A file that happens to have the name is not ours to change: one line, and `index` goes on."""
-    path = search_db(folder)
-    path.parent.mkdir()
-    with closing(sqlite3.connect(path)) as file:
-        file.execute("create table recipes (name)")
-        file.commit()
-    before = path.read_bytes()
-    done = folder.crusts("search", "lantern")
-    assert (1, 0) == (done.code, folder.crusts("index").code)
-    assert "database of another program" in done.err
-    with closing(sqlite3.connect(path)) as file:
-        assert [("recipes",)] == file.execute("select name from sqlite_master").fetchall()
-    assert len(before) <= path.stat().st_size
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Another program that writes to the file."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("begin immediate")
-        yield
-
-
-@pytest.mark.long
-@pytest.mark.process
-def test_a_search_file_in_use_answers_as_it_is(folder: ClaudeFolder, t: Transcript) -> None:
-    """While another process brings it up to date, what is there is searched, and that is said."""
-    assert 6 == len(search(folder, "lantern"))
-    t.prompt("a second lantern")
-    t.append()
-    with locked(search_db(folder)):
-        assert 0 == folder.crusts("index").code
-        done = folder.crusts("search", "--json", "lantern")
-    assert 6 == len(done.json()["hits"])
-    assert "another crusts is bringing the search file up to date" in done.err
-    assert 7 == len(search(folder, "lantern"))
-
-
-def test_opting_out(folder: ClaudeFolder, t: Transcript) -> None:
-    """`"search": false`: no file is made, one that is there goes, and `search` says why it cannot."""
-    assert 6 == len(search(folder, "lantern"))
-    (search_db(folder).parent / "config.json").write_text('{"search": false}')
-    assert 0 == folder.crusts("index").code
-    assert not search_db(folder).exists()
-    done = folder.crusts("search", "lantern")
-    assert 1 == done.code
-    assert '"search": false' in done.err
-
-
-def test_without_text_it_says_so(folder: ClaudeFolder, t: Transcript) -> None:
-    """`"keepText": false` leaves nothing to be searched, and that is said."""
-    home = search_db(folder).parent
-    home.mkdir()
-    (home / "config.json").write_text('{"keepText": false}')
-    done = folder.crusts("search", "hang")
-    assert (0, True) == (done.code, "keepText is not true" in done.err)
-    assert "Nothing found for 'hang'.\n" == done.out
-    assert [] == ask(home / "index.db", "select * from texts")
-
-
-def test_the_file_is_its_owners_alone(folder: ClaudeFolder, t: Transcript) -> None:
-    """Mode 0600, whatever the mask."""
-    old = os.umask(0)
-    try:
-        assert 0 == folder.crusts("index").code
-    finally:
-        os.umask(old)
-    for path in search_db(folder).parent.glob("search.db*"):
-        assert 0o600 == stat.S_IMODE(path.stat().st_mode)
-
-
-@pytest.mark.long
-def test_much_text_is_taken_in_several_transactions(folder: ClaudeFolder) -> None:
-    """All of it is found."""
-    for hour, session in enumerate((SESSION, OTHER)):
-        long = folder.main(session, start=datetime(2026, 10, 5, hour, tzinfo=UTC))
-        for number in range(150):
-            long.prompt(f"needle{number} " + "hay " * 15_000)
-        long.write()
-    assert 0 == folder.crusts("index").code
-    assert 2 == folder.crusts("search", "needle149", "--json").json()["total"]
-    assert 300 == folder.crusts("search", "needle*", "--json").json()["total"]
-
-
-def test_another_programs_file_keeps_every_byte(tmp_path: Path) -> None:
-    """A search.db of another program is refused and left as it was."""
-    folder = ClaudeFolder(tmp_path)
-    t = folder.main()
-    t.prompt("hello there")
-    t.response("hi", context=1_000)
-    t.write()
-    folder.crusts("index")
-    path = Path(folder.env()["CRUSTS_HOME"]) / "search.db"
-    path.unlink()
-    with closing(sqlite3.connect(path)) as other:
-        other.execute("create table theirs (a)")
-    before = path.read_bytes()
-    refused = folder.crusts("search", "hello")
-    assert 1 == refused.code
-    assert 1 == len(refused.err.strip().splitlines())
-    assert before == path.read_bytes()

@@ -6,6 +6,7 @@ import json
 import os
 import re
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from crusts_index.insight.window import Window, window_of
 from crusts_index.quick.glance import Outline
 from crusts_index.quick.live import Live
 from crusts_index.quick.named import Named
+from crusts_index.rows.window import SessionBoundary, SessionCall, SessionPart
 from crusts_index.store import query
 from crusts_index.store.open import open_store
 from crusts_index.store.settings import Settings
@@ -66,10 +68,7 @@ def told(facts: Facts, window: Window) -> dict[str, Any]:
 def from_all_rows(db: Path, session: str) -> tuple[dict[str, Any], int]:
     """What `analyze` says, and the number of messages."""
     with closing(open_store(db)) as store:
-
-        def fetch(name: str, /, **given: object) -> list[tuple[Any, ...]]:
-            return query.run(store, name, **given).rows
-
+        fetch = partial(query.rows, store)
         facts = load(fetch, session, trim=False)
         return told(facts, window_of(facts, window_settings(fetch, facts, {}, {}, NOW))), facts.session.messages
 
@@ -204,9 +203,10 @@ def test_the_reader_s_state_is_understood() -> None:
 
 def test_an_outline_has_what_the_judgement_reads() -> None:
     """Whatever `limit` and `prediction` read of a session's facts, an outline has under the same name."""
-    row = (1, 1, 1, 1, 0, 0, "m", 1, 1, 1, 1, 1, 1, None, 3, None, None, None, None)
-    boundary = (1, 1, "auto", 1, 1, 1, 1, None, None, None, 1, 0, 1)
-    outline = Outline("s", (1, "s", "/p", "/t", 0, 1, 1, "1", "1", None, None, None), [row], [boundary], 0, 1)
+    row = SessionCall(1, 1, 1, 1, 0, 0, "m", 1, 1, 1, 1, 1, 1, None, 3, None, None, None, None)
+    boundary = SessionBoundary(1, 1, "auto", 1, 1, 1, 1, None, None, None, 1, 0, 1)
+    part = SessionPart(1, "s", "/p", "/t", 0, 1, 1, "1", "1", None, None, None)
+    outline = Outline("s", part, [row], [boundary], 0, 1)
     samples = {"facts": outline, "call": outline.calls[0]}
     for module in (limit, prediction):
         source = Path(module.__file__).read_text("utf-8")

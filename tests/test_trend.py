@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ from hypothesis import given
 
 from crusts_index.insight.buckets import buckets_of
 from crusts_index.insight.loading import load
-from crusts_index.insight.sums import Standing, Sums
+from crusts_index.insight.sums import Sums
 from crusts_index.insight.trend import Record, _summed, sparkline, trend_of
 from crusts_index.insight.window import window_of
+from crusts_index.rows.trend import Standing
 from crusts_index.store import query
 from crusts_index.store.open import open_store
 from tests.builders import CWD, SESSION, START, ClaudeFolder, Transcript
@@ -41,11 +43,8 @@ def session(number: int) -> str:
 def judged(db: Path) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], int]:
     """Each session's window and categories by trend, the same by facts, and how many sums alone could tell."""
     with closing(open_store(db)) as store:
-
-        def fetch(name: str, **given: object) -> list[tuple[Any, ...]]:
-            return query.run(store, name, **given).rows
-
-        standings = [Standing(*row) for row in fetch("trend", project=None, limit=None)]
+        fetch = partial(query.rows, store)
+        standings = fetch(Standing, project=None, limit=None)
         sums = Sums(fetch, standings, {}, {}, 0)
         by_sums = [(one, sums.judge(one)) for one in standings if sums.can_judge(one)]
         found, wanted = [], []
@@ -156,10 +155,7 @@ def test_what_sums_cannot_tell_is_read_whole(folder: ClaudeFolder) -> None:
     found, wanted, plain = judged(db)
     assert (wanted, 0) == (found, plain)
     with closing(open_store(db)) as store:
-
-        def fetch(name: str, **given: object) -> list[tuple[Any, ...]]:
-            return query.run(store, name, **given).rows
-
+        fetch = partial(query.rows, store)
         records = trend_of(fetch, {}, {}, 0, project=None, limit=None).records
         for record in records:
             facts = load(fetch, record.session_id)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from crusts_index.cli.app import COMMANDS, build
+from crusts_index.cli.commands import COMMANDS
 from crusts_index.cli.shell import OWN
 from crusts_index.cli.suggest import place_of, suggestions
 from crusts_index.cli.words import read_words
@@ -246,7 +246,7 @@ def test_no_history_is_kept_where_no_text_may_be(folder: ClaudeFolder) -> None:
 @pytest.fixture(scope="module")
 def root() -> Command:
     """The words of the command line."""
-    return read_words(build())
+    return read_words()
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import typing
 
 import pytest
 
-from crusts_index.insight.tuples import NamedTuple
+from crusts_index.tuples import NamedTuple
 
 
 class Ours(NamedTuple):

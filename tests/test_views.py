@@ -14,6 +14,7 @@ import pytest
 
 from crusts_index.store import query
 from tests.conftest import Demo
+from tests.kinds import kinds
 
 VIEWS = dict(query.view_scripts())
 REPORTS = [name for name in query.names() if name.partition("_")[0] in ("list", "models", "readout", "usage")]
@@ -47,8 +48,8 @@ def test_a_view_reads_in_the_shell(demo: Demo, name: str) -> None:
 def test_a_query_runs_in_the_shell_as_it_stands(demo: Demo, name: str) -> None:
     """Without parameters set it gives what it gives the program when all are None."""
     with closing(sqlite3.connect(demo.db)) as store:
-        result = query.run(store, name, **dict.fromkeys(query.parameters(name)))
-    assert query.dicts(result) == shell(demo, query.sql(name))
+        rows = query.rows(store, kinds()[name], name, **dict.fromkeys(query.parameters(name)))
+    assert [row._asdict() for row in rows] == shell(demo, query.sql(name))
 
 
 @shell_needed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from crusts_index.insight.loading import load
 from crusts_index.insight.thresholds import Thresholds
 from crusts_index.insight.waste import WasteItem, find_waste
 from crusts_index.insight.window import Window, window_of
+from crusts_index.rows.session import SessionOtherRead
 from crusts_index.store import query
 from crusts_index.store.open import open_store
 from tests.builders import CWD, SESSION, ClaudeFolder, Transcript
@@ -30,13 +32,10 @@ class Wasteful:
         self, db: Path, session: str = SESSION, until: int | None = None, thresholds: Thresholds | None = None
     ) -> None:
         with closing(open_store(db)) as store:
-
-            def fetch(name: str, /, **given: object) -> list[tuple[Any, ...]]:
-                return query.run(store, name, **given).rows
-
+            fetch = partial(query.rows, store)
             self.facts: Facts = load(fetch, session, until)
             self.window: Window = window_of(self.facts)
-            elsewhere = fetch("session_other_reads", session=session)
+            elsewhere = fetch(SessionOtherRead, session=session)
             self.waste: list[WasteItem] = find_waste(self.facts, self.window, thresholds, elsewhere)
         self.advice: Advice = advise(self.facts, self.window, self.waste, thresholds)
 

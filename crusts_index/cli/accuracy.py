@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from crusts_index.cli import options, show
+from crusts_index.cli.declared import Option
 from crusts_index.insight.accuracy import accuracy_of
 from crusts_index.render import console, table
+from crusts_index.rows.reports import EstimatePair
 from crusts_index.store import query
+from crusts_index.store.settings import Settings
 
 FEWEST = 5
 _COLUMNS = ("version", "kind", "pairs", "median_error_%", "from_%", "to_%")
 
 
 def accuracy(
-    context: typer.Context,
+    settings: Settings,
     since: options.Since = None,
     fewest: Annotated[
         int,
-        typer.Option("--fewest", parser=options.whole(), metavar="N", help="Leave out groups of fewer pairs of calls."),
+        Option("--fewest", reads=options.whole(), metavar="N", help="Leave out groups of fewer pairs of calls."),
     ] = FEWEST,
 ) -> None:
     """The error of the token estimates by Claude Code version and kind of content.
@@ -29,10 +30,9 @@ def accuracy(
     there is estimated. Counted are pairs whose content is mostly (80 %) of one kind and at least 200 tokens. Median
     and the middle half of the errors, in percent of the truth; below 0: estimated too low.
     """
-    settings = options.settings(context)
     with show.opened(settings) as store:
-        rows = query.run(store, "accuracy", since=options.since(since), project=settings.project).rows
-    every = [("all", kind, estimate, truth) for _, kind, estimate, truth in rows]
+        rows = query.rows(store, EstimatePair, since=options.since(since), project=settings.project)
+    every = [row._replace(version="all") for row in rows]
     found = [one for one in accuracy_of([*every, *rows]) if one.samples >= fewest]
     if settings.json:
         show.document({"pairs": len(rows), "rows": [one._asdict() for one in found]})

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import typer
-
 from crusts_index.cli import options, show
 from crusts_index.cli.calibrated import COLUMNS, cells, compare_last, comparison_json
 from crusts_index.cli.session import opened
@@ -14,10 +12,11 @@ from crusts_index.insight.model_history import model_history
 from crusts_index.insight.toolset import toolset_of
 from crusts_index.render import analysis, analysis_json, console
 from crusts_index.render.waste_json import advice_json, waste_json
+from crusts_index.store.settings import Settings
 
 
 def analyze(
-    context: typer.Context,
+    settings: Settings,
     session: options.Session = None,
     last: options.Last = None,
     until: options.UntilMessage = None,
@@ -28,7 +27,6 @@ def analyze(
     the output logged is a placeholder). What fills it is estimated from the transcript and scaled to that
     size, as long as the estimates are within 0.7 to 1.4 of it. --verbose says where each number comes from.
     """
-    settings = options.settings(context)
     with opened(settings) as store:
         facts = store.load(store.choose(session, last), until)
         window = store.window(facts)

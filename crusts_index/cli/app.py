@@ -1,55 +1,21 @@
-"""The full command line: the table of commands, of which only the one that is named gets imported."""
+"""The full command line by typer, made from what the commands declare: help, usage errors, all that is not plain."""
 
-import importlib
 import importlib.util
-from collections.abc import Mapping
-from typing import Any
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
-from crusts_index.cli import options
+from crusts_index import __version__
+from crusts_index.cli.commands import COMMANDS, load
+from crusts_index.cli.declared import Argument, Command, Group, Parameter, call, parameters
 from crusts_index.errors import CrustsError, WrongUsage
 from crusts_index.plain import lines, tell
 from crusts_index.render import console
-
-# name -> (where it is, what it does), in the README's order. The function or Typer at the place is the command.
-COMMANDS: Mapping[str, tuple[str, str]] = {
-    "overview": ("crusts_index.cli.overview:overview", "What is on this machine, on one page; or a demo."),
-    "index": ("crusts_index.cli.index:index", "Bring the store up to date with the transcripts."),
-    "readout": ("crusts_index.cli.readout:readout", "The last 30 days in one line of JSON."),
-    "usage": ("crusts_index.cli.usage:usage", "Tokens and cost by model, day, project, tool and more."),
-    "list": ("crusts_index.cli.list:list_", "Sessions, the last active first."),
-    "models": ("crusts_index.cli.models:models", "Which models a session used, one after the other."),
-    "analyze": ("crusts_index.cli.analyze:analyze", "What fills the window, by category, and what to do."),
-    "waste": ("crusts_index.cli.waste:waste", "Tokens in the window that serve nothing, item by item."),
-    "fix": ("crusts_index.cli.fix:fix", "Text to paste: for the session, CLAUDE.md and /compact."),
-    "optimize": ("crusts_index.cli.optimize:optimize", "Fixes ranked by the tokens they save."),
-    "timeline": ("crusts_index.cli.timeline:timeline", "How the window grew, message by message."),
-    "diff": ("crusts_index.cli.diff:diff", "What changed between two messages of a session."),
-    "compare": ("crusts_index.cli.compare:compare", "Two sessions side by side."),
-    "trend": ("crusts_index.cli.trend:trend", "Sessions over time."),
-    "lost": ("crusts_index.cli.lost:lost", "What compaction dropped, and what it cost to get back."),
-    "calibrate": ("crusts_index.cli.calibrate:calibrate", "Check the estimates against /context."),
-    "accuracy": ("crusts_index.cli.accuracy:accuracy", "How far off the estimates are."),
-    "report": ("crusts_index.cli.report:report", "One HTML or Markdown file about a session or project."),
-    "status": ("crusts_index.cli.status:status", "The window in one line."),
-    "statusline": ("crusts_index.cli.statusline:statusline", "The window in Claude Code's status line."),
-    "hooks": ("crusts_index.cli.hooks:hooks", "Let Claude Code keep the store up to date."),
-    "auto-inject": ("crusts_index.cli.auto_inject:auto_inject", "Hook target: advice when the window fills."),
-    "watch": ("crusts_index.cli.watch:watch", "A session, live."),
-    "tui": ("crusts_index.cli.tui:tui", "An interactive shell with every command."),
-    "bench": ("crusts_index.cli.bench:bench", "Measure what /compact keeps."),
-    "search": ("crusts_index.cli.search:search", "Full text over prompts, answers and commands."),
-    "sql": ("crusts_index.cli.sql:sql", "Ask the store in SQL, read-only."),
-    "doctor": ("crusts_index.cli.doctor:doctor", "Check that everything is in order."),
-    "verify": ("crusts_index.cli.verify:verify", "Count again from the transcripts and compare."),
-    "forget": ("crusts_index.cli.forget:forget", "Remove sessions from the store for good."),
-    "completion": ("crusts_index.cli.completion:completion", "Completion script for a shell."),
-    "install-command": ("crusts_index.cli.install_command:install_command", "Write the /crusts command."),
-    "demo": ("crusts_index.cli.demo:demo", "Write a small made-up Claude Code folder to try things on."),
-}
+from crusts_index.store.settings import COMMON, Flags
 
 
 class Commands(TyperGroup):
@@ -63,11 +29,11 @@ class Commands(TyperGroup):
 
     def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]
         """The command, imported now, with the common options added."""
-        place, summary = self.table.get(cmd_name, ("", ""))
-        if not place or not _exists(place):
+        found = load(cmd_name, self.table)
+        if found is None:
             return None
-        command = _load(cmd_name, place)
-        command.short_help = summary
+        command = _typed(cmd_name, found)
+        command.short_help = self.table[cmd_name][1]
         _adopt(command, [param for param in self.params if not param.expose_value and param.name != "help"])
         return command
 
@@ -96,16 +62,108 @@ def _exists(place: str) -> bool:
         return False
 
 
-def _load(name: str, place: str) -> Any:
-    module, _, attribute = place.partition(":")
-    command = getattr(importlib.import_module(module), attribute)
-    if isinstance(command, typer.Typer):
-        group = typer.main.get_group(command)
+def _new(**more: Any) -> typer.Typer:
+    return typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, **more)
+
+
+def _typed(name: str, found: Command | Group) -> Any:
+    """The command or group as typer has it."""
+    if isinstance(found, Group):
+        group = typer.main.get_group(_group(found))
         group.name = name
         return group
-    single = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    single.command(name)(command)
+    single = _new()
+    single.command(name)(_function(found))
     return typer.main.get_command(single)
+
+
+def _group(found: Group) -> typer.Typer:
+    group = _new(help=found.help, no_args_is_help=found.alone is None)
+    if found.alone is not None:
+        group.callback(invoke_without_command=True)(_function(found.alone, is_alone=True))
+    for name, one in found.commands.items():
+        if isinstance(one, Group):
+            group.add_typer(_group(one), name=name)
+        else:
+            group.command(name)(_function(one))
+    return group
+
+
+def _function(command: Command, *, is_alone: bool = False) -> Callable[..., int]:
+    """The command with a signature that typer reads."""
+
+    def run_it(context: typer.Context, **values: object) -> int:
+        return 0 if is_alone and context.invoked_subcommand else call(command, _flags(context), values)
+
+    known = [_parameter(one.name, one.annotation, _info(one), one.default) for one in parameters(command)]
+    return _signed(run_it, known, command.__doc__)
+
+
+def _signed(function: Callable[..., Any], known: list[inspect.Parameter], doc: str | None) -> Callable[..., Any]:
+    context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+    function.__signature__ = inspect.Signature([context, *known])  # type: ignore[attr-defined]
+    function.__annotations__ = {one.name: one.annotation for one in [context, *known]}
+    function.__doc__ = doc
+    return function
+
+
+def _parameter(name: str, annotation: Any, info: Any, default: object) -> inspect.Parameter:
+    given = inspect.Parameter.empty if default is ... else default
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=given, annotation=Annotated[annotation, info]
+    )
+
+
+def _info(one: Parameter) -> Any:
+    """What typer is to know of a parameter."""
+    said = one.said
+    if isinstance(said, Argument):
+        return typer.Argument(metavar=said.metavar, help=said.help)
+    parser = None if said.reads is None else _parser(said.reads)
+    return typer.Option(
+        *said.names, help=said.help, metavar=said.metavar, parser=parser, case_sensitive=not said.any_case
+    )
+
+
+def _parser(reads: Callable[[str], object]) -> Callable[[Any], Any]:
+    def parse(word: Any) -> Any:
+        try:
+            return reads(str(word))  # a default is a number already
+        except WrongUsage as error:
+            raise typer.BadParameter(str(error)) from None
+
+    return parse
+
+
+def _flags(context: typer.Context) -> Flags:
+    if not isinstance(context.obj, Flags):
+        context.obj = Flags()
+    return context.obj
+
+
+def _remember(context: typer.Context, option: typer.CallbackParam, value: object) -> None:
+    """Note a common option; the values before and after the command's name end up in one Flags."""
+    for item in value if isinstance(value, list | tuple) else [value]:
+        if option.name and (isinstance(item, str) or item is True):
+            _flags(context).give(option.name, None if item is True else item)
+
+
+def _common() -> list[inspect.Parameter]:
+    """The options of every command, before or behind its name."""
+    known = []
+    for names, metavar, about in COMMON:
+        info = typer.Option(
+            *names.split(),
+            help=about,
+            metavar=metavar or None,
+            show_default=False,
+            callback=_remember,
+            expose_value=False,
+        )
+        name = names.split()[0][2:].replace("-", "_")
+        annotation = bool if not metavar else list[str] | None if name == "path" else str | None
+        known.append(_parameter(name, annotation, info, None if metavar else False))
+    return known
 
 
 def _adopt(command: Any, common: list[Any]) -> None:
@@ -117,18 +175,7 @@ def _adopt(command: Any, common: list[Any]) -> None:
         _adopt(inner, common)
 
 
-def _crusts(
-    context: typer.Context,
-    path: options.Path = None,
-    db: options.Db = None,
-    project: options.Project = None,
-    json: options.Json = False,
-    timezone: options.Timezone = None,
-    verbose: options.Verbose = False,
-    no_index: options.NoIndex = False,
-    no_color: options.NoColor = False,
-    version: options.Version = False,
-) -> None:
+def _crusts(context: typer.Context, **_: object) -> None:
     """What fills the context window of Claude Code, and what to do about it.
 
     Transcripts are indexed into a SQLite store, and every command is a query over it.
@@ -137,16 +184,18 @@ def _crusts(
         console.put(lines(context.get_help()))
 
 
+def _print_version(asked: bool) -> None:
+    if asked:
+        console.put(f"crusts {__version__}")
+        raise typer.Exit
+
+
 def build(table: Mapping[str, tuple[str, str]] = COMMANDS) -> Commands:
     """The command line over a table of commands."""
-    app = typer.Typer(
-        cls=Commands,
-        add_completion=False,
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["--help", "-h"]},
-    )
-    app.callback(invoke_without_command=True)(_crusts)
+    app = _new(cls=Commands, context_settings={"help_option_names": ["--help", "-h"]})
+    version = typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version.")
+    known = [*_common(), _parameter("version", bool, version, default=False)]
+    app.callback(invoke_without_command=True)(_signed(_crusts, known, _crusts.__doc__))
     group = typer.main.get_group(app)
     assert isinstance(group, Commands)
     group.table = table

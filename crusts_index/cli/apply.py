@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -79,12 +78,7 @@ def _leads_outside(target: str) -> str | None:
 
 def _confirmed(fix: Fix, outside: str | None) -> bool:
     where = f"{fix.target}, a link to {outside}" if outside else fix.target or ""
-    console.tell(f"{fix.id} {fix.title}: write to {where}? [y/N] ", end="")
-    sys.stderr.flush()
-    answer = sys.stdin.readline() if sys.stdin is not None else ""
-    if not answer.endswith("\n"):
-        console.tell("")
-    return answer.strip().lower() in ("y", "yes")
+    return console.confirm(f"{fix.id} {fix.title}: write to {where}?")
 
 
 def _deny(fix: Fix, target: str, backups: str) -> Edit:

@@ -2,18 +2,16 @@
 
 from contextlib import suppress
 
-import typer
-
-from crusts_index.cli import options
 from crusts_index.quick import auto_inject as quick
 from crusts_index.quick import target
+from crusts_index.store.settings import Flags, load_settings
 
 
-def auto_inject(context: typer.Context) -> None:
+def auto_inject(flags: Flags) -> None:
     """Hook target for UserPromptSubmit: reads the payload on stdin and, when the window is nearly full, gives Claude
     advice to pass on. `crusts hooks auto-inject enable` installs it.
 
     Prints the JSON that Claude Code expects, or nothing; whatever goes wrong, the prompt goes through.
     """
     with suppress(Exception):
-        quick.inject(options.settings(context), target.read_stdin())
+        quick.inject(load_settings(flags), target.read_stdin())

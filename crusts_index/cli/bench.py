@@ -7,11 +7,10 @@ import pathlib
 import time
 from typing import Annotated, Any
 
-import typer
-
 from crusts_index.claude.files import write_atomically
 from crusts_index.cli import options, show
 from crusts_index.cli.compactions import result_of, snapshot, summary_of
+from crusts_index.cli.declared import Argument, Group, Option
 from crusts_index.cli.session import opened
 from crusts_index.errors import CrustsError
 from crusts_index.index.refresh import index_named, keeps_text
@@ -19,6 +18,7 @@ from crusts_index.index.summary import Options
 from crusts_index.insight.survivors import compare_results, delta_of
 from crusts_index.jsontext import loads_shallow
 from crusts_index.render import clipboard, console, jsonout, table
+from crusts_index.rows.reports import CompactedSession
 from crusts_index.store.settings import Settings
 
 TIMED_OUT = 2
@@ -26,49 +26,42 @@ POLL_SECONDS = 1.0
 SETTLE_SECONDS = 2.5
 """How long Claude Code goes on writing after a boundary."""
 
-bench = typer.Typer(help="Measure what /compact keeps and frees.", no_args_is_help=True)
-
-Output = Annotated[pathlib.Path | None, typer.Option("--output", metavar="PATH", help="Write the result there.")]
+Output = Annotated[pathlib.Path | None, Option("--output", metavar="PATH", help="Write the result there.")]
 
 
-@bench.command()
 def compact(
-    context: typer.Context,
+    settings: Settings,
     session: options.Session = None,
     focus: Annotated[
-        str | None, typer.Option("--focus", metavar="TEXT", help='Put /compact focus "TEXT" on the clipboard first.')
+        str | None, Option("--focus", metavar="TEXT", help='Put /compact focus "TEXT" on the clipboard first.')
     ] = None,
     timeout: Annotated[
-        float, typer.Option("--timeout", parser=options.number(0), metavar="SECONDS", help="How long to wait.")
+        float, Option("--timeout", reads=options.number(0), metavar="SECONDS", help="How long to wait.")
     ] = 900,
     output: Output = None,
     all_: Annotated[
-        bool, typer.Option("--all", help="Every compaction in the store instead; --output is a folder then.")
+        bool, Option("--all", help="Every compaction in the store instead; --output is a folder then.")
     ] = False,
-) -> None:
+) -> int:
     """Wait for the session's next /compact and measure it: exit 0 compacted, 2 not within the time, 1 an error.
 
     Windows before and after are exact where calls stand on both sides; totals and waste are estimated.
     """
-    settings = options.settings(context)
     if all_:
         _past(settings, session, output)
-        return
+        return 0
     result = _wait(settings, session, focus, timeout)
     if output is not None and result["status"] == "compacted":
         _write(output, result)
     _print(settings, result)
-    if result["status"] == "timeout":
-        raise typer.Exit(TIMED_OUT)
+    return TIMED_OUT if result["status"] == "timeout" else 0
 
 
-@bench.command()
 def reextract(
-    context: typer.Context,
-    result: Annotated[pathlib.Path, typer.Argument(metavar="RESULT", help="A result file of `bench compact`.")],
+    settings: Settings,
+    result: Annotated[pathlib.Path, Argument("RESULT", "A result file of `bench compact`.")],
 ) -> None:
     """Read the files that the summary names again, from the store, without compacting again; rewrites the file."""
-    settings = options.settings(context)
     document = _read(result)
     prior = document.get("summaryFileRefs") or []
     with opened(settings) as store:
@@ -94,16 +87,14 @@ def reextract(
     console.put(f"{len(prior)} files before, {len(refs)} now, in {result}")
 
 
-@bench.command()
 def compare(
-    context: typer.Context,
-    a: Annotated[pathlib.Path, typer.Argument(metavar="A", help="A result file.")],
-    b: Annotated[pathlib.Path, typer.Argument(metavar="B", help="Another.")],
-    label_a: Annotated[str, typer.Option("--label-a", metavar="TEXT", help="What to call the first.")] = "A",
-    label_b: Annotated[str, typer.Option("--label-b", metavar="TEXT", help="What to call the second.")] = "B",
+    settings: Settings,
+    a: Annotated[pathlib.Path, Argument("A", "A result file.")],
+    b: Annotated[pathlib.Path, Argument("B", "Another.")],
+    label_a: Annotated[str, Option("--label-a", metavar="TEXT", help="What to call the first.")] = "A",
+    label_b: Annotated[str, Option("--label-b", metavar="TEXT", help="What to call the second.")] = "B",
 ) -> None:
     """Two results side by side: what each freed, and which files each summary kept in mind."""
-    settings = options.settings(context)
     found = compare_results(_read(a), _read(b), (label_a, label_b))
     if settings.json:
         show.document(found)
@@ -171,9 +162,9 @@ def _waited(started: float) -> dict[str, Any]:
 def _past(settings: Settings, named: str | None, output: pathlib.Path | None) -> None:
     results: list[dict[str, Any]] = []
     with opened(settings) as store:
-        rows = store.fetch("bench", project=settings.project, session=store.choose(named) if named else None)
-        for (session_id,) in rows:
-            facts = store.load(session_id)
+        rows = store.fetch(CompactedSession, project=settings.project, session=store.choose(named) if named else None)
+        for row in rows:
+            facts = store.load(row.session_id)
             results += [result_of(store, facts, one) for one in facts.all_compactions]
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
@@ -232,3 +223,8 @@ def _write(path: pathlib.Path, document: dict[str, Any]) -> None:
         write_atomically(str(path), jsonout.encode(document, indent=True) + "\n")
     except OSError as error:
         raise CrustsError(f"cannot write {path}: {error.strerror}") from error
+
+
+bench = Group(
+    "Measure what /compact keeps and frees.", {"compact": compact, "reextract": reextract, "compare": compare}
+)

@@ -7,19 +7,19 @@ import sys
 from contextlib import closing
 from typing import Annotated, Any, TextIO
 
-import typer
-
 from crusts_index.claude.context_report import parse_context
 from crusts_index.cli import options, show
 from crusts_index.cli.calibrated import COLUMNS, cells, compare, compare_last, comparison_json
+from crusts_index.cli.declared import Option
 from crusts_index.cli.session import Store, opened
 from crusts_index.errors import CrustsError
 from crusts_index.index.privacy import withhold_from
 from crusts_index.index.refresh import keeps_text, open_writer
 from crusts_index.insight.accuracy import accuracy_of
 from crusts_index.insight.calibration import Comparison
-from crusts_index.insight.facts import ContextReport
+from crusts_index.insight.circumstances import report_of
 from crusts_index.render import console, table
+from crusts_index.rows.reports import Calibration, EstimatePair
 from crusts_index.store import when
 from crusts_index.store.calibrations import keep_pasted
 from crusts_index.store.settings import Settings
@@ -30,10 +30,10 @@ RECENT_MS = 3_600_000
 
 
 def calibrate(
-    context: typer.Context,
+    settings: Settings,
     session: options.Session = None,
     report: Annotated[
-        bool, typer.Option("--report", help="Only show estimates against truth, by part and Claude Code version.")
+        bool, Option("--report", help="Only show estimates against truth, by part and Claude Code version.")
     ] = False,
 ) -> None:
     """Paste what /context printed; it is kept in the store and held against the estimates.
@@ -43,7 +43,6 @@ def calibrate(
     /context output found in transcripts is used the same way without asking. Its numbers are rounded as printed;
     ours are estimated, the total is exact.
     """
-    settings = options.settings(context)
     if report:
         _show_all(settings)
         return
@@ -92,17 +91,15 @@ def calibrate(
 
 
 def _show_all(settings: Settings) -> None:
-    samples: list[tuple[str, str, int, int]] = []
+    samples: list[EstimatePair] = []
     with opened(settings) as store:
-        outputs = store.fetch("calibrations")
-        for id_, session_id, time_ms, model, version, used, window, rows in outputs:
-            if session_id is None:
+        outputs = store.fetch(Calibration)
+        for row in outputs:
+            if row.session_id is None:
                 continue
-            parsed = tuple((str(label), int(tokens), bool(deferred)) for label, tokens, deferred in json.loads(rows))
-            said = ContextReport(id_, time_ms, model, version, used, window, parsed)
-            age = version or "unknown"
-            parts = compare(store, session_id, said)
-            samples += [(age, one.category, one.crusts_estimate, one.context_actual) for one in parts]
+            age = row.version or "unknown"
+            parts = compare(store, row.session_id, report_of(row))
+            samples += [EstimatePair(age, one.category, one.crusts_estimate, one.context_actual) for one in parts]
     found = accuracy_of(samples)
     if settings.json:
         show.document({"outputs": len(outputs), "rows": [one._asdict() for one in found]})

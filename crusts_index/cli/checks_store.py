@@ -5,7 +5,6 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any
 
 from crusts_index.cli.check import FAIL, PASS, WARN, Verdict
 from crusts_index.cli.checks_claude import kept_days
@@ -14,6 +13,7 @@ from crusts_index.index import leftovers
 from crusts_index.index.pending import Look, look
 from crusts_index.index.refresh import roots_of
 from crusts_index.render import text
+from crusts_index.rows.reports import NonstandardMode, StoreCounts, UnpricedModel
 from crusts_index.store import private, query, search, upgrade
 from crusts_index.store.locks import is_held, rebuild_lock
 from crusts_index.store.open import HEAD, open_store, read_only
@@ -30,7 +30,7 @@ class StoreChecks:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._store: sqlite3.Connection | None = None
-        self._counts: dict[str, Any] | None = None
+        self._counts: StoreCounts | None = None
         self._look = cache(self._look_now)
 
     def close(self) -> None:
@@ -72,12 +72,13 @@ class StoreChecks:
                 return None
         return self._store
 
-    def _known(self, name: str) -> Any:
-        """One of the columns of queries/doctor.sql; None without a store."""
+    def _counted(self) -> StoreCounts:
+        """What there is in the store; nothing without one."""
         if self._counts is None:
             store = self._opened()
-            self._counts = query.dicts(query.run(store, "doctor"))[0] if store is not None else {}
-        return self._counts.get(name)
+            nothing = StoreCounts(0, 0, 0, 0, None, 0, None)
+            self._counts = query.rows(store, StoreCounts)[0] if store is not None else nothing
+        return self._counts
 
     def _look_now(self) -> Look:
         return look(self._opened(), [root.projects_dir for root in roots_of(self._settings)])
@@ -125,7 +126,7 @@ class StoreChecks:
             return WARN, f"{len(found.unreadable):,} files or folders cannot be read: {path} ({reason})"
         if not found.files:
             return WARN, "no transcripts under the roots"
-        sessions = self._known("sessions") or 0
+        sessions = self._counted().sessions
         return PASS, f"{found.files:,} transcripts on disk, {sessions:,} sessions in the store"
 
     def _freshness(self) -> Verdict:
@@ -135,7 +136,7 @@ class StoreChecks:
             return WARN, f"{len(found.pending):,} transcripts are not read to their end ({size}): run `crusts index`"
         if found.older:
             return WARN, f"{found.older:,} transcripts were read by an older crusts: run `crusts index`"
-        last = self._known("last_run_ms")
+        last = self._counted().last_run_ms
         age = f"; last new records {text.age(max(0, int(time.time() * 1000) - last))} ago" if last else ""
         return PASS, f"everything on disk is read{age}".replace("now ago", "just now")
 
@@ -149,7 +150,7 @@ class StoreChecks:
         return PASS, f"none that is not read ({rule})"
 
     def _problems(self) -> Verdict:
-        found, files = self._known("problems"), self._known("problem_transcripts")
+        found, files = self._counted().problems, self._counted().problem_transcripts
         if found:
             said = f"{found:,} damaged or odd places in {files:,} transcripts; all else of them is read"
             return WARN, f"{said}. `crusts index --verbose` lists them"
@@ -158,18 +159,18 @@ class StoreChecks:
     def _prices(self) -> Verdict:
         store = self._opened()
         assert store is not None
-        rows = query.run(store, "doctor_unpriced").rows
+        rows = query.rows(store, UnpricedModel)
         if rows:
-            calls = sum(row[1] for row in rows)
-            named = ", ".join(row[0] for row in rows[:5])
+            calls = sum(row.calls for row in rows)
+            named = ", ".join(row.model for row in rows[:5])
             return (
                 WARN,
                 f"{calls:,} calls have no list price ({named}): run `crusts index`, or `index --prices --fetch`",
             )
-        modes = query.run(store, "doctor_nonstandard").rows
+        modes = query.rows(store, NonstandardMode)
         if modes:
-            named = ", ".join(row[0] for row in modes[:5])
-            calls = sum(row[1] for row in modes)
+            named = ", ".join(row.mode for row in modes[:5])
+            calls = sum(row.calls for row in modes)
             return WARN, f"{calls:,} calls are costed as standard calls, which they are not ({named})"
         return PASS, "every call has its list price"
 
@@ -178,7 +179,7 @@ class StoreChecks:
         if not search.is_wanted(self._settings):
             return PASS, 'turned off ("search": false in config.json)'
         if not os.path.exists(path):
-            return PASS, "none yet: the next `crusts index` or `crusts search` makes it"
+            return PASS, "none yet: the first `crusts search` makes it"
         store = self._opened()
         assert store is not None
         texts, behind = search.behind(store, path)
@@ -186,13 +187,13 @@ class StoreChecks:
         return PASS, f"{texts:,} texts ({text.size(os.path.getsize(path))}){late}"
 
     def _calibration(self) -> Verdict:
-        found = self._known("reports")
+        found = self._counted().reports
         if not found:
             return WARN, "none: run /context in Claude Code once, or paste it into `crusts calibrate`"
-        return PASS, f"{found:,} /context reports, the last of {self._known('last_report')}"
+        return PASS, f"{found:,} /context reports, the last of {self._counted().last_report}"
 
     def _history(self) -> Verdict:
-        found, gone = self._known("sessions"), self._known("gone_transcripts")
+        found, gone = self._counted().sessions, self._counted().gone_transcripts
         if not found:
             return WARN, "no session in the store yet: run `crusts index`"
         kept = f", {gone:,} transcripts of them no longer on disk" if gone else ""

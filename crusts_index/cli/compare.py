@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
-from crusts_index.cli import options, show
+from crusts_index.cli import show
+from crusts_index.cli.declared import Argument
 from crusts_index.cli.session import opened
 from crusts_index.insight.comparison import compare as compare_sides
 from crusts_index.insight.comparison import side_of
 from crusts_index.insight.thresholds import thresholds_of
 from crusts_index.render import comparison, console
+from crusts_index.store.settings import Settings
 
-First = Annotated[str, typer.Argument(metavar="A", help="Start of a session's id.")]
-Second = Annotated[str, typer.Argument(metavar="B", help="Start of another's.")]
+First = Annotated[str, Argument("A", "Start of a session's id.")]
+Second = Annotated[str, Argument("B", "Start of another's.")]
 
 
-def compare(context: typer.Context, a: First, b: Second) -> None:
+def compare(settings: Settings, a: First, b: Second) -> None:
     """What differs between two sessions: windows by category, waste, compactions, cost and cache; B less A.
 
     Both windows are taken as they stand now and on the same basis, which is named: scaled to their exact size,
     or, where the estimates of one are too far from it, the tokens as counted.
     """
-    settings = options.settings(context)
     thresholds = thresholds_of(settings.config)
     sides = []
     with opened(settings) as store:

@@ -3,11 +3,10 @@
 import os
 from typing import Annotated
 
-import typer
-
-from crusts_index.cli import options
+from crusts_index.cli.declared import Argument
 from crusts_index.errors import CrustsError, WrongUsage
 from crusts_index.render import console
+from crusts_index.store.settings import Flags, load_settings
 
 SHELLS = ("bash", "zsh", "fish", "pwsh")
 _SAME = {"powershell": "pwsh"}
@@ -15,10 +14,10 @@ _IDS = "ids"
 MOST_IDS = 500
 """Session ids offered, the last active first."""
 
-Shell = Annotated[str, typer.Argument(metavar="|".join(SHELLS), help="The shell that is to complete.")]
+Shell = Annotated[str, Argument("|".join(SHELLS), "The shell that is to complete.")]
 
 
-def completion(context: typer.Context, shell: Shell) -> None:
+def completion(flags: Flags, shell: Shell) -> None:
     """Print a completion script for a shell: commands, options, their values, and session ids.
 
     bash: put `source <(crusts completion bash)` into ~/.bashrc. zsh: the same with `zsh` into ~/.zshrc, behind
@@ -27,34 +26,34 @@ def completion(context: typer.Context, shell: Shell) -> None:
     """
     name = _SAME.get(shell, shell)
     if name == _IDS:
-        _put_ids(context)
+        _put_ids(flags)
         return
     if name not in SHELLS:
         raise WrongUsage(f"no completion for {shell!r}: say {', '.join(SHELLS[:-1])} or {SHELLS[-1]}")
-    from crusts_index.cli.app import build
     from crusts_index.cli.words import read_words
     from crusts_index.plain import lines
     from crusts_index.render.completion import SCRIPTS
 
-    console.put(lines(SCRIPTS[name](read_words(build()))))
+    console.put(lines(SCRIPTS[name](read_words())))
 
 
-def _put_ids(context: typer.Context) -> None:
+def _put_ids(flags: Flags) -> None:
     """Session ids, one a line, for the scripts; nothing at all where something is wrong: it runs on each Tab."""
+    from crusts_index.rows.reports import CompletedId
     from crusts_index.store import query
     from crusts_index.store.open import open_store
 
     try:
-        settings = options.settings(context)
+        settings = load_settings(flags)
         if not os.path.exists(settings.db):
             return
         store = open_store(settings.db, timeout=0.2)
         try:
-            rows = query.run(store, "completion", project=settings.project, limit=MOST_IDS).rows
+            rows = query.rows(store, CompletedId, project=settings.project, limit=MOST_IDS)
         finally:
             store.close()
     except CrustsError:
         return
-    for (session,) in rows:
-        if session.replace("-", "").isalnum():  # a name with anything else in it is nothing for a shell
-            console.put(session)
+    for row in rows:
+        if row.session.replace("-", "").isalnum():  # a name with anything else in it is nothing for a shell
+            console.put(row.session)

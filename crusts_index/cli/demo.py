@@ -5,16 +5,16 @@ import shlex
 from datetime import UTC, datetime
 from typing import Annotated
 
-import typer
-
 from crusts_index.claude.demo import write_demo
-from crusts_index.cli import options, show
+from crusts_index.cli import show
+from crusts_index.cli.declared import Argument
 from crusts_index.render import console
+from crusts_index.store.settings import Settings
 
-Folder = Annotated[pathlib.Path, typer.Argument(metavar="DIR", help="A new or empty folder, or an earlier demo.")]
+Folder = Annotated[pathlib.Path, Argument("DIR", "A new or empty folder, or an earlier demo.")]
 
 
-def demo(context: typer.Context, folder: Folder) -> None:
+def demo(settings: Settings, folder: Folder) -> None:
     """Write a small made-up Claude Code folder: eight sessions in three projects."""
     made = write_demo(folder, datetime.now(UTC))
     counts = {
@@ -25,7 +25,7 @@ def demo(context: typer.Context, folder: Folder) -> None:
         "records": made.records,
         "bytes": made.bytes_written,
     }
-    if options.settings(context).json:
+    if settings.json:
         show.document(counts)
         return
     console.put(f"{made.sessions} sessions in {made.projects} projects, {made.records:,} records, in {made.folder}")

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from crusts_index.cli import options, show
+from crusts_index.cli.declared import Option
 from crusts_index.cli.session import opened
 from crusts_index.errors import CrustsError
 from crusts_index.insight.buckets import buckets_of
 from crusts_index.insight.diff import difference
 from crusts_index.render import console
+from crusts_index.store.settings import Settings
 
-From = Annotated[int, typer.Option("--from", parser=options.whole(), metavar="N", help="The earlier message.")]
-To = Annotated[int, typer.Option("--to", parser=options.whole(), metavar="N", help="The later message.")]
+From = Annotated[int, Option("--from", reads=options.whole(), metavar="N", help="The earlier message.")]
+To = Annotated[int, Option("--to", reads=options.whole(), metavar="N", help="The later message.")]
 
 
 def diff(
-    context: typer.Context,
+    settings: Settings,
     start: From,
     end: To,
     session: options.Session = None,
@@ -29,7 +29,6 @@ def diff(
     Both sides are on the same basis, which is named: the exact windows, or, where the estimates of one side
     are too far from it, the tokens as counted.
     """
-    settings = options.settings(context)
     if start >= end:
         raise CrustsError(f"--from must be below --to: {start} is not below {end}")
     with opened(settings) as store:

@@ -4,11 +4,10 @@ import os
 from contextlib import suppress
 from typing import Annotated
 
-import typer
-
-from crusts_index.cli import checks_claude, options, show
+from crusts_index.cli import checks_claude, show
 from crusts_index.cli.check import FAIL, PASS, WARN, Check, overall, run_all
 from crusts_index.cli.checks_store import StoreChecks
+from crusts_index.cli.declared import Option
 from crusts_index.cli.progress import show_progress
 from crusts_index.errors import CrustsError
 from crusts_index.index import leftovers
@@ -23,16 +22,15 @@ _SIGNS = {PASS: ("ok", "green"), WARN: ("warn", "yellow"), FAIL: ("FAIL", "red")
 
 Fix = Annotated[
     bool,
-    typer.Option("--fix", help="Mend what is safe: permissions, leftovers, schema, index, prices, search file."),
+    Option("--fix", help="Mend what is safe: permissions, leftovers, schema, index, prices, search file."),
 ]
 
 
-def doctor(context: typer.Context, fix: Fix = False) -> None:
+def doctor(settings: Settings, fix: Fix = False) -> int:
     """Check Claude Code's side and ours: pass, warn or fail, and what to do.
 
     Exit code 1 if a check failed, with --json too. Nothing is changed unless --fix is given.
     """
-    settings = options.settings(context)
     mended = _mend(settings) if fix else []
     checks = list(_run(settings))
     worst = overall(checks)
@@ -43,8 +41,7 @@ def doctor(context: typer.Context, fix: Fix = False) -> None:
         for line in mended:
             console.put(line)
         _print(checks, worst, settings)
-    if worst == FAIL:
-        raise typer.Exit(1)
+    return 1 if worst == FAIL else 0
 
 
 def _run(settings: Settings) -> list[Check]:
@@ -76,7 +73,7 @@ def _mend(settings: Settings) -> list[str]:
     left = leftovers.find(settings)
     leftovers.clear(settings)
     done += [f"Cleared away {path}." for path in left if not os.path.exists(path)]
-    with suppress(CrustsError), show_progress(quiet=settings.json) as progress:
+    with suppress(CrustsError), show_progress("indexing", quiet=settings.json) as progress:
         summary = index_all(settings, Options(keep_text=keeps_text(settings), progress=progress))
         if summary.changed:
             done.append(f"Read {summary.changed:,} transcripts ({text.size(summary.bytes_read)}).")

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import typer
-
 from crusts_index.cli import options, show
 from crusts_index.cli.judged import judge
 from crusts_index.cli.session import opened
 from crusts_index.insight.fixes import fix_blocks
 from crusts_index.render import console
+from crusts_index.store.settings import Settings
 
 
 def fix(
-    context: typer.Context,
+    settings: Settings,
     session: options.Session = None,
     last: options.Last = None,
     until: options.UntilMessage = None,
@@ -22,7 +21,6 @@ def fix(
     A block is left out where there is nothing to say. The /compact command comes from half of the window's limit on;
     its focus names the worst findings of `crusts waste` by the numbers of their messages, as everywhere.
     """
-    settings = options.settings(context)
     with opened(settings) as store:
         found = judge(store, settings, store.choose(session, last), until)
     blocks = fix_blocks(found.facts, found.window, found.waste, found.thresholds)

@@ -4,11 +4,10 @@ import os
 import re
 import sys
 from contextlib import closing
-from typing import Annotated, Any
+from typing import Annotated
 
-import typer
-
-from crusts_index.cli import options, show
+from crusts_index.cli import show
+from crusts_index.cli.declared import Argument, Option
 from crusts_index.cli.session import Store
 from crusts_index.errors import CrustsError, WrongUsage
 from crusts_index.index.forget import Forgotten
@@ -16,6 +15,7 @@ from crusts_index.index.forget import forget as take_out
 from crusts_index.index.refresh import open_writer
 from crusts_index.index.traces import Kept, copies_holding, keep_promises
 from crusts_index.render import console, table, text
+from crusts_index.rows.reports import Forgettable
 from crusts_index.store import query, when
 from crusts_index.store.settings import Settings
 
@@ -23,26 +23,25 @@ _LISTED = 15
 """Sessions named in the question."""
 _ID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
-Session = Annotated[str | None, typer.Argument(metavar="[SESSION]", help="Start of the id of the session to forget.")]
+Session = Annotated[str | None, Argument("[SESSION]", "Start of the id of the session to forget.")]
 Before = Annotated[
     str | None,
-    typer.Option("--before", metavar="WHEN", help="Sessions not active since: 2026-11-30, 90d, 26w."),
+    Option("--before", metavar="WHEN", help="Sessions not active since: 2026-11-30, 90d, 26w."),
 ]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Yes = Annotated[bool, Option("--yes", "-y", help="Do not ask.")]
 
 
-def forget(context: typer.Context, session: Session = None, before: Before = None, yes: Yes = False) -> None:
+def forget(settings: Settings, session: Session = None, before: Before = None, yes: Yes = False) -> None:
     """Remove a session, the sessions of a project (--project), or all before a date from the store, for good.
 
     Text and numbers go, from the search file and from copies beside the store too, and are not read in again.
     Claude Code's own transcripts stay as they are. What other sessions share with them stays with those.
     """
-    settings = options.settings(context)
     bound = None if before is None else _time(before)
     if session is None and bound is None and not settings.project:
         raise WrongUsage("say what to forget: a SESSION, --project TEXT or --before WHEN")
     found = _find(settings, session, bound)
-    names = [str(row["session"]) for row in found]
+    names = [row.session for row in found]
     if not found and session is not None and _ID.fullmatch(session):
         names = [session]  # never read in so far; that it stays so can be promised
     if not names:
@@ -63,7 +62,7 @@ def _time(text: str) -> int:
         raise WrongUsage(f"--before: {error}") from None
 
 
-def _find(settings: Settings, session: str | None, before: int | None) -> list[dict[str, Any]]:
+def _find(settings: Settings, session: str | None, before: int | None) -> list[Forgettable]:
     """The sessions meant, the last active first; what is new is read in first, so that it is remembered too."""
     with show.opened(settings) as store:
         chosen = None
@@ -74,22 +73,22 @@ def _find(settings: Settings, session: str | None, before: int | None) -> list[d
                 if _ID.fullmatch(session):
                     return []
                 raise
-        return query.dicts(query.run(store, "forget", session=chosen, project=settings.project, before=before))
+        return query.rows(store, Forgettable, session=chosen, project=settings.project, before=before)
 
 
-def _ask(settings: Settings, found: list[dict[str, Any]], copies: list[str]) -> None:
+def _ask(settings: Settings, found: list[Forgettable], copies: list[str]) -> None:
     """Show what goes and ask. Raises CrustsError where nobody can answer, or the answer is no."""
     if settings.json or not console.is_terminal(sys.stdin):
         raise CrustsError("nothing was forgotten: nobody is here to confirm it; say --yes if you mean it")
     if found:
         rows = [
             [
-                row["session"][:8],
-                (row["last_active"] or "")[:10],
-                text.shorten_path(row["project"] or "", 40),
-                row["title"],
-                row["records"],
-                row["calls"],
+                row.session[:8],
+                (row.last_active or "")[:10],
+                text.shorten_path(row.project or "", 40),
+                row.title,
+                row.records,
+                row.calls,
             ]
             for row in found[:_LISTED]
         ]
@@ -100,11 +99,11 @@ def _ask(settings: Settings, found: list[dict[str, Any]], copies: list[str]) -> 
     for copy in copies:
         size = text.size(os.path.getsize(copy))
         console.tell(f"This older copy of the store holds them too and is deleted whole: {copy} ({size})")
-    gone = sum(1 for row in found if row["gone"])
+    gone = sum(1 for row in found if row.gone)
     if gone:
         console.tell(f"The transcripts of {gone:,} of them are gone: nothing can bring these back.")
     many = "this session" if len(found) <= 1 else f"these {len(found):,} sessions"
-    if not typer.confirm(f"Forget {many} for good?", err=True):
+    if not console.confirm(f"Forget {many} for good?"):
         raise CrustsError("nothing was forgotten")
 
 

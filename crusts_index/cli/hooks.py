@@ -6,14 +6,13 @@ import enum
 import os
 from typing import Annotated, Any
 
-import typer
-
 from crusts_index.claude.commands import is_crusts_command
 from crusts_index.claude.hooks import add_hook, find_hooks, hook_command, remove_hook
 from crusts_index.claude.program import program_command
 from crusts_index.claude.roots import user_settings
 from crusts_index.claude.settings import read_settings
 from crusts_index.cli import installed, options
+from crusts_index.cli.declared import Group, Option
 from crusts_index.insight.gate import gate_of
 from crusts_index.quick import auto_inject as quick
 from crusts_index.render import console
@@ -38,45 +37,27 @@ TIMEOUTS = {Event.STOP: 60, Event.SUBAGENT_STOP: 60, Event.PRE_COMPACT: 60, Even
 
 Events = Annotated[
     list[Event] | None,
-    typer.Option("--event", case_sensitive=False, help="Only this event; repeatable. All four if not given."),
+    Option("--event", any_case=True, help="Only this event; repeatable. All four if not given."),
 ]
 Threshold = Annotated[
     float | None,
-    typer.Option(
-        "--threshold", parser=options.number(1, 100), metavar="PERCENT", help="Advise from this much of the limit on."
+    Option(
+        "--threshold", reads=options.number(1, 100), metavar="PERCENT", help="Advise from this much of the limit on."
     ),
 ]
-Headroom = Annotated[bool, typer.Option("--headroom", help="Advise near the trigger, as without any threshold.")]
+Headroom = Annotated[bool, Option("--headroom", help="Advise near the trigger, as without any threshold.")]
 Gap = Annotated[
     int | None,
-    typer.Option(
-        "--min-gap", parser=options.whole(0), metavar="SECONDS", help="Between two of one session; 300 at first."
-    ),
+    Option("--min-gap", reads=options.whole(0), metavar="SECONDS", help="Between two of one session; 300 at first."),
 ]
 Number = Annotated[
     int | None,
-    typer.Option("--limit", parser=options.whole(), metavar="N", help="Entries to show; all if not given."),
+    Option("--limit", reads=options.whole(), metavar="N", help="Entries to show; all if not given."),
 ]
 
-hooks = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="Let Claude Code keep the store up to date, by hooks in its settings.",
-)
-auto_inject = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="Have Claude told, when the window is nearly full, what to compact.",
-)
-hooks.add_typer(auto_inject, name="auto-inject")
 
-
-@hooks.command()
-def enable(context: typer.Context, event: Events = None) -> None:
+def enable(settings: Settings, event: Events = None) -> None:
     """Install `crusts index --hook` in Claude Code's settings, at exactly the events named."""
-    settings = options.settings(context)
     wanted = list(dict.fromkeys(event or Event))
     done = installed.edit_user_settings(settings, lambda found: with_hooks(found, wanted))
     installed.note_hooks(settings, [str(one) for one in wanted])
@@ -85,10 +66,8 @@ def enable(context: typer.Context, event: Events = None) -> None:
     installed.say_edit(done, watch="crusts hooks status")
 
 
-@hooks.command()
-def disable(context: typer.Context, event: Events = None) -> None:
+def disable(settings: Settings, event: Events = None) -> None:
     """Take our hooks out of Claude Code's settings, at all events or at those named; all else stays."""
-    settings = options.settings(context)
     kept: list[Event] = []
 
     def change(found: dict[str, Any]) -> dict[str, Any]:
@@ -103,10 +82,8 @@ def disable(context: typer.Context, event: Events = None) -> None:
     installed.say_edit(done, watch="crusts hooks status")
 
 
-@hooks.command()
-def status(context: typer.Context) -> None:
+def status(settings: Settings) -> None:
     """Which hooks are installed, and whether Claude Code's settings still have them."""
-    settings = options.settings(context)
     found = state(settings)
     if settings.json:
         installed.document(found)
@@ -118,12 +95,10 @@ def status(context: typer.Context) -> None:
     console.put(found["autoInject"]["message"])
 
 
-@auto_inject.command("enable")
 def inject_enable(
-    context: typer.Context, threshold: Threshold = None, headroom: Headroom = False, min_gap: Gap = None
+    settings: Settings, threshold: Threshold = None, headroom: Headroom = False, min_gap: Gap = None
 ) -> None:
     """Install `crusts auto-inject` at UserPromptSubmit. It speaks up near the point of compaction."""
-    settings = options.settings(context)
     command = program_command("auto-inject")
 
     def change(found: dict[str, Any]) -> dict[str, Any]:
@@ -142,20 +117,16 @@ def inject_enable(
     installed.say_edit(done, watch="crusts hooks status")
 
 
-@auto_inject.command("disable")
-def inject_disable(context: typer.Context) -> None:
+def inject_disable(settings: Settings) -> None:
     """Take it out of Claude Code's settings; the log stays."""
-    settings = options.settings(context)
     done = installed.edit_user_settings(settings, lambda found: remove_hook(found, is_injection))
     write_config(settings.home, {"autoInject": {"enabled": False, "installedAt": None}})
     console.put("Auto-inject is disabled." if done.changed else "Auto-inject was not in the settings.")
     installed.say_edit(done, watch="crusts hooks status")
 
 
-@auto_inject.command("status")
-def inject_status(context: typer.Context) -> None:
+def inject_status(settings: Settings) -> None:
     """Whether it is on, when it speaks, and when it did last."""
-    settings = options.settings(context)
     found = inject_state(settings, read_settings(user_settings(os.environ)))
     if settings.json:
         installed.document(found)
@@ -163,10 +134,8 @@ def inject_status(context: typer.Context) -> None:
         console.put(found["message"])
 
 
-@auto_inject.command("log")
-def inject_log(context: typer.Context, limit: Number = None) -> None:
+def inject_log(settings: Settings, limit: Number = None) -> None:
     """What was said and when, the newest first; --verbose shows the whole text."""
-    settings = options.settings(context)
     entries = quick.read_log(settings, limit)
     if settings.json:
         installed.document({"entries": entries})
@@ -266,3 +235,17 @@ def _commands(found: dict[str, Any], matches: Any) -> dict[str, list[str]]:
         event: [command for hook in hooks if (command := hook_command(hook))]
         for event, hooks in find_hooks(found, matches).items()
     }
+
+
+hooks = Group(
+    "Let Claude Code keep the store up to date, by hooks in its settings.",
+    {
+        "enable": enable,
+        "disable": disable,
+        "status": status,
+        "auto-inject": Group(
+            "Have Claude told, when the window is nearly full, what to compact.",
+            {"enable": inject_enable, "disable": inject_disable, "status": inject_status, "log": inject_log},
+        ),
+    },
+)

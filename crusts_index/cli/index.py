@@ -3,9 +3,8 @@
 import sys
 from typing import Annotated
 
-import typer
-
 from crusts_index.cli import options
+from crusts_index.cli.declared import Option
 from crusts_index.cli.progress import show_progress
 from crusts_index.index.rebuild import rebuild as rebuild_store
 from crusts_index.index.refresh import index_all, index_named, keep_up, keeps_text, list_problems
@@ -17,38 +16,37 @@ COUNTS = ("files", "changed", "gone", "bytes_read", "records", "calls", "problem
 
 
 def index(
-    context: typer.Context,
+    settings: Settings,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", parser=options.whole(), metavar="N", help="Worker processes; else as many as pay."),
+        Option("--jobs", reads=options.whole(), metavar="N", help="Worker processes; else as many as pay."),
     ] = None,
     file: Annotated[
         list[str] | None,
-        typer.Option("--file", metavar="TRANSCRIPT", help="Only this transcript's session; repeatable."),
+        Option("--file", metavar="TRANSCRIPT", help="Only this transcript's session; repeatable."),
     ] = None,
     hook: Annotated[
-        bool, typer.Option("--hook", help="As a hook of Claude Code: the session named on stdin, silently.")
+        bool, Option("--hook", help="As a hook of Claude Code: the session named on stdin, silently.")
     ] = False,
     rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="Read everything into a new store; the old file is kept.")
+        bool, Option("--rebuild", help="Read everything into a new store; the old file is kept.")
     ] = False,
-    prices: Annotated[bool, typer.Option("--prices", help="Ask the bundled price list again for every model.")] = False,
+    prices: Annotated[bool, Option("--prices", help="Ask the bundled price list again for every model.")] = False,
     fetch: Annotated[
-        bool, typer.Option("--fetch", help="With --prices: fetch the newest list. The only use of a network.")
+        bool, Option("--fetch", help="With --prices: fetch the newest list. The only use of a network.")
     ] = False,
 ) -> None:
     """Take what is new in the transcripts into the store.
 
     Counts are exact and of this run, `calls` apart: those are all API calls that the store knows.
     """
-    settings = options.settings(context)
     if hook:
         from crusts_index.quick.index import run_hook
         from crusts_index.quick.target import read_stdin
 
         run_hook(settings, read_stdin())
         return
-    with show_progress(quiet=settings.json) as progress:
+    with show_progress("indexing", quiet=settings.json) as progress:
         run = Options(jobs=jobs, keep_text=keeps_text(settings), progress=progress)
         if rebuild:
             summary = rebuild_store(settings, run)
@@ -72,5 +70,5 @@ def _report(settings: Settings, summary: Summary, unpriced: list[str]) -> None:
     if unpriced:
         console.note(f"no price is known for {', '.join(unpriced)}: their calls have no cost")
     if settings.verbose:
-        for path, offset, length, reason in list_problems(settings):
-            console.note(f"{path}: {length:,} bytes at {offset:,}: {reason}")
+        for row in list_problems(settings):
+            console.note(f"{row.path}: {row.length:,} bytes at {row.offset:,}: {row.reason}")

@@ -3,27 +3,23 @@
 import os
 from typing import Annotated
 
-import typer
-
 from crusts_index.claude import roots, slash_command
 from crusts_index.claude.files import FileChanged
-from crusts_index.cli import options, show
+from crusts_index.cli import show
+from crusts_index.cli.declared import Option
 from crusts_index.errors import CrustsError
 from crusts_index.render import console
 from crusts_index.store.settings import Settings, backup_folder
 
-Project = Annotated[
-    bool, typer.Option("--project", help="Into .claude of this folder, for all who work in the project.")
-]
-Remove = Annotated[bool, typer.Option("--remove", help="Take it away again.")]
+Project = Annotated[bool, Option("--project", help="Into .claude of this folder, for all who work in the project.")]
+Remove = Annotated[bool, Option("--remove", help="Take it away again.")]
 
 
-def install_command(context: typer.Context, project: Project = False, remove: Remove = False) -> None:
+def install_command(settings: Settings, project: Project = False, remove: Remove = False) -> None:
     """Write the /crusts command, which tells inside a session what fills its window and what to do.
 
     It goes into Claude Code's config folder, or with --project into this folder. What stood there is copied first.
     """
-    settings = options.settings(context)
     folder = os.path.join(os.getcwd(), ".claude") if project else _config_dir(settings)
     act = slash_command.uninstall if remove else slash_command.install
     try:

@@ -1,14 +1,13 @@
 """`crusts list`: the sessions in the store, the last active first."""
 
 import re
-from typing import Any
-
-import typer
 
 from crusts_index.cli import options, show
 from crusts_index.folders import last_part
 from crusts_index.render import console, table, text
+from crusts_index.rows.reports import ListedSession
 from crusts_index.store import query, when
+from crusts_index.store.settings import Settings
 
 SHOWN = 25
 """Rows of the table where no limit is given."""
@@ -26,18 +25,17 @@ _DAY = re.compile(r"-20\d{6}$")
 
 
 def list_(
-    context: typer.Context,
+    settings: Settings,
     limit: options.Limit = None,
     format: options.RowFormat = options.Format.TABLE,
 ) -> None:
     """Sessions, the last active first: 25 in a table, else all, unless --limit says how many."""
-    settings = options.settings(context)
     form = show.form_of(settings, format)
     if form is options.Format.TABLE:
         limit = limit or SHOWN
     with show.opened(settings) as store:
-        found = query.dicts(query.run(store, "list", project=settings.project, limit=limit))
-    rows = [{key: row[key] for key in _KEYS} | {"gone": bool(row["gone"])} for row in found]
+        found = query.rows(store, ListedSession, project=settings.project, limit=limit)
+    rows = [{key: getattr(row, key) for key in _KEYS} | {"gone": bool(row.gone)} for row in found]
     if form is options.Format.JSON:
         show.document({"sessions": rows})
     elif form is options.Format.CSV:
@@ -48,30 +46,30 @@ def list_(
         _print(found)
 
 
-def _print(found: list[dict[str, Any]]) -> None:
+def _print(found: list[ListedSession]) -> None:
     now = when.now_ms()
     values = [_cells(row, now) for row in found]
     forms = {"peak": text.tokens}
     console.put(table.table(_COLUMNS, values, console.table_width(), forms))
-    more = found[0]["in_all"] - len(found)
+    more = found[0].in_all - len(found)
     if more:
         console.put(f"+ {more:,} more: --limit N shows N")
     console.remark(*_NOTES)
 
 
-def _cells(row: dict[str, Any], now: int) -> tuple[object, ...]:
-    active = row["last_active_ms"]
-    project = row["project"] and last_part(row["project"])
+def _cells(row: ListedSession, now: int) -> tuple[object, ...]:
+    active = row.last_active_ms
+    project = row.project and last_part(row.project)
     return (
-        row["session"][:8] + ("*" if row["gone"] else ""),
+        row.session[:8] + ("*" if row.gone else ""),
         text.age(None if active is None else max(0, now - active)),
-        project or row["project"],
-        row["title"],
-        row["messages"],
-        row["calls"],
-        row["peak_ctx"],
-        row["compactions"],
-        row["model"] and short_model(row["model"]),
+        project or row.project,
+        row.title,
+        row.messages,
+        row.calls,
+        row.peak_ctx,
+        row.compactions,
+        row.model and short_model(row.model),
     )
 
 

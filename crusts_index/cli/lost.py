@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from crusts_index.cli import options, show
+from crusts_index.cli.declared import Option
 from crusts_index.cli.session import opened
 from crusts_index.errors import WrongUsage
 from crusts_index.insight.compaction_cost import costs_of, total_of, totals_by_trigger, totals_by_week
@@ -17,11 +16,11 @@ from crusts_index.store.settings import Settings
 
 _SHOWN = 8
 
-All = Annotated[bool, typer.Option("--all", help="Every compaction of the period, added up.")]
+All = Annotated[bool, Option("--all", help="Every compaction of the period, added up.")]
 
 
 def lost(
-    context: typer.Context,
+    settings: Settings,
     session: options.Session = None,
     last: options.Last = None,
     all_: All = False,
@@ -36,7 +35,6 @@ def lost(
     gone: none of these. --verbose shows all items with their evidence.
     --all adds up what compaction cost over the sessions of a period or project.
     """
-    settings = options.settings(context)
     period = options.period(since, until)
     if all_ and (session is not None or last is not None):
         raise WrongUsage("--all is about every session: name none beside it")

@@ -1,13 +1,11 @@
 """`crusts models`: which models a session used, one after the other."""
 
-from typing import Any
-
-import typer
-
 from crusts_index.cli import options, show
 from crusts_index.cli.session import Store
 from crusts_index.render import console, table, text
+from crusts_index.rows.reports import ModelRun
 from crusts_index.store import query
+from crusts_index.store.settings import Settings
 
 _JSON = {
     "model": "model",
@@ -27,44 +25,43 @@ _HEADS = ("#", "model", "calls", "input", "output", "cache_read", "cache_write",
 
 
 def models(
-    context: typer.Context,
+    settings: Settings,
     session: options.Session = None,
     last: options.Last = None,
 ) -> None:
     """The models of a session's main thread in the order of its calls, with what each was billed."""
-    settings = options.settings(context)
     with show.opened(settings) as store:
         chosen = Store(store, settings).choose(session, last)
-        rows = query.dicts(query.run(store, "models", session=chosen))
+        rows = query.rows(store, ModelRun, session=chosen)
     if settings.json:
         show.document({"session": chosen, **history(rows)})
     else:
         _print(chosen, rows)
 
 
-def history(rows: list[dict[str, Any]]) -> dict[str, object]:
+def history(rows: list[ModelRun]) -> dict[str, object]:
     """The session's models as JSON; message numbers are those of every other report, from 1."""
     return {
-        "segments": [{key: row[name] for key, name in _JSON.items()} for row in rows],
-        "uniqueModels": list(dict.fromkeys(row["model"] for row in rows)),
-        "current": rows[-1]["model"] if rows else "unknown",
+        "segments": [{key: getattr(row, name) for key, name in _JSON.items()} for row in rows],
+        "uniqueModels": list(dict.fromkeys(row.model for row in rows)),
+        "current": rows[-1].model if rows else "unknown",
         "switchCount": max(0, len(rows) - 1),
     }
 
 
-def _print(session: str, rows: list[dict[str, Any]]) -> None:
+def _print(session: str, rows: list[ModelRun]) -> None:
     if not rows:
         console.remark(f"Session {session} has no API call yet.")
         return
     switches = len(rows) - 1
     times = "no switch" if not switches else "1 switch" if switches == 1 else f"{switches} switches"
-    console.remark(f"Session {session}: now {rows[-1]['model']}, {times}")
+    console.remark(f"Session {session}: now {rows[-1].model}, {times}")
     values: list[tuple[object, ...]] = [
-        (place, row["model"], *(row[name] for name in _SUMS), f"{row['first_message']}→{row['last_message']}")
+        (place, row.model, *(getattr(row, name) for name in _SUMS), f"{row.first_message}→{row.last_message}")
         for place, row in enumerate(rows, 1)
     ]
     if len(rows) > 1:
-        values.append((None, "total", *(sum(row[name] for row in rows) for name in _SUMS), None))
+        values.append((None, "total", *(sum(getattr(row, name) for row in rows) for name in _SUMS), None))
     forms = dict.fromkeys(("input", "output", "cache_read", "cache_write"), text.tokens)
     console.put(table.table(_HEADS, values, console.table_width(), forms))
     console.remark("Exact, as billed; messages are numbered as in every report.")

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from typing import Annotated
 
-import typer
-
 from crusts_index.claude.additions import denied_reads, read_text
 from crusts_index.claude.surroundings import snapshot
 from crusts_index.cli import options, show
 from crusts_index.cli.apply import Outcome, apply_fixes
+from crusts_index.cli.declared import Option
 from crusts_index.cli.judged import judge
 from crusts_index.cli.session import opened
 from crusts_index.errors import CrustsError, WrongUsage
@@ -21,21 +20,21 @@ from crusts_index.insight.optimize import optimize as find_fixes
 from crusts_index.render import console, findings_json, optimization
 from crusts_index.store.settings import Settings
 
-Apply = Annotated[bool, typer.Option("--apply", help="Write the fixes to the project's files, asking for each.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="With --apply: do not ask.")]
+Apply = Annotated[bool, Option("--apply", help="Write the fixes to the project's files, asking for each.")]
+Yes = Annotated[bool, Option("--yes", "-y", help="With --apply: do not ask.")]
 MinSavings = Annotated[
-    int, typer.Option("--min-savings", parser=options.whole(0), metavar="TOKENS", help="Leave out what saves less.")
+    int, Option("--min-savings", reads=options.whole(0), metavar="TOKENS", help="Leave out what saves less.")
 ]
 Filter = Annotated[
-    str | None, typer.Option("--filter", metavar="KINDS", help=f"Only these kinds, by comma: {', '.join(KINDS)}.")
+    str | None, Option("--filter", metavar="KINDS", help=f"Only these kinds, by comma: {', '.join(KINDS)}.")
 ]
 ProjectPath = Annotated[
-    str | None, typer.Option("--project-path", metavar="DIR", help="Project to write to; else the session's own.")
+    str | None, Option("--project-path", metavar="DIR", help="Project to write to; else the session's own.")
 ]
 
 
 def optimize(
-    context: typer.Context,
+    settings: Settings,
     session: options.Session = None,
     last: options.Last = None,
     apply: Apply = False,
@@ -43,7 +42,7 @@ def optimize(
     min_savings: MinSavings = MIN_SAVINGS,
     filter: Filter = None,
     project_path: ProjectPath = None,
-) -> None:
+) -> int:
     """Fixes for a session and its project, ranked by the tokens they save (estimated).
 
     What is installed, built or locked is kept from being read by permissions.deny rules in the project's
@@ -52,7 +51,6 @@ def optimize(
     --apply asks for each fix, keeps a copy of the file (the newest ten, in `backups` of CRUSTS_HOME) and writes it
     whole or not at all; running it again changes nothing more.
     """
-    settings = options.settings(context)
     kinds = _kinds(filter)
     if settings.json and apply and not yes:
         raise WrongUsage("--apply --json cannot ask: add --yes")
@@ -83,8 +81,7 @@ def optimize(
                 **({"results": [outcome.as_json() for outcome in outcomes]} if apply else {}),
             }
         )
-    if any(outcome.status == "failed" and outcome.target for outcome in outcomes):
-        raise typer.Exit(1)
+    return 1 if any(outcome.status == "failed" and outcome.target for outcome in outcomes) else 0
 
 
 def look_at(folder: str | None, settings: Settings) -> Target:

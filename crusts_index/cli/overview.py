@@ -4,10 +4,8 @@ import os
 import pathlib
 from datetime import UTC, datetime
 
-import typer
-
 from crusts_index.claude.demo import write_demo
-from crusts_index.cli import app, options
+from crusts_index.cli import commands
 from crusts_index.index.find import Walk
 from crusts_index.index.refresh import roots_of
 from crusts_index.render import console
@@ -16,13 +14,12 @@ from crusts_index.store.settings import Settings
 _PAGE = (["index"], ["list", "--limit", "5"], ["usage"], ["analyze"], ["readout"])
 
 
-def overview(context: typer.Context) -> None:
+def overview(settings: Settings) -> int:
     """Index everything, then show the newest sessions, usage by model, the last session and the readout.
 
     With --json it prints what `readout --full` prints. On a machine without transcripts it writes a made-up demo
     beside the store, with a store of its own.
     """
-    settings = options.settings(context)
     flags = [word for path in settings.roots for word in ("--path", path)]
     flags += ["--db", settings.db]
     if not _has_transcripts(settings):
@@ -33,9 +30,10 @@ def overview(context: typer.Context) -> None:
         if not settings.json:
             console.put("")
             console.put(f"$ crusts {' '.join(command)}")
-        code = app.run([*command, *flags])
+        code = commands.run([*command, *flags])
         if code:
-            raise typer.Exit(code)
+            return code
+    return 0
 
 
 def _has_transcripts(settings: Settings) -> bool:

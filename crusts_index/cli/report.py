@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import enum
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any
 
 from crusts_index import __version__
 from crusts_index.cli import options, show
 from crusts_index.cli.analyze import analyze
 from crusts_index.cli.compare import compare as compare_command
+from crusts_index.cli.declared import Option
 from crusts_index.cli.session import Store
 from crusts_index.errors import WrongUsage
 from crusts_index.insight.buckets import buckets_of, lifetime_of
-from crusts_index.insight.comparison import Billed, side_of
 from crusts_index.insight.comparison import compare as compare_sides
+from crusts_index.insight.comparison import side_of
 from crusts_index.insight.composition import composition_of
 from crusts_index.insight.fixes import fix_blocks
 from crusts_index.insight.losses import losses_of, prices_of
@@ -34,9 +33,13 @@ from crusts_index.render.report_parts import file_name, when, zone
 from crusts_index.render.report_project import ProjectReport, project_context
 from crusts_index.render.report_session import SessionReport, session_context
 from crusts_index.render.waste_overview import overview_json
-from crusts_index.store import query
+from crusts_index.rows.reports import HistoryWaste, ListedSession, ToolUsage, Usage, WindowUsage
+from crusts_index.rows.session import Billed
 from crusts_index.store import when as times
 from crusts_index.store.settings import Settings
+
+if TYPE_CHECKING:
+    from crusts_index.rows import Row
 
 _WASTE = 10  # rows of a kind of waste
 
@@ -48,17 +51,15 @@ class Form(enum.StrEnum):
     MARKDOWN = "md"
 
 
-Format = Annotated[Form, typer.Option("--format", case_sensitive=False, help="What to write.")]
-Compare = Annotated[
-    str | None, typer.Option("--compare", metavar="SESSION", help="Beside this session: start of its id.")
-]
+Format = Annotated[Form, Option("--format", any_case=True, help="What to write.")]
+Compare = Annotated[str | None, Option("--compare", metavar="SESSION", help="Beside this session: start of its id.")]
 Output = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="PATH", help="The file to write; - for standard output.")
+    Path | None, Option("--output", "-o", metavar="PATH", help="The file to write; - for standard output.")
 ]
 
 
 def report(
-    context: typer.Context,
+    settings: Settings,
     session: options.Session = None,
     last: options.Last = None,
     compare: Compare = None,
@@ -76,24 +77,21 @@ def report(
     The HTML is one file that loads nothing; it is made for light and dark, phones and paper. Every number says whether
     it is exact, derived or estimated. With --json, what analyze or compare say is printed and nothing is written.
     """
-    settings = options.settings(context)
     period = options.period(since, until)
     names_session = session is not None or last is not None
     if period != (None, None) and (names_session or compare is not None):
         raise WrongUsage("--since and --until are about a project: name no session beside them")
     if compare is not None:
-        _compared(context, settings, session, last, compare, format, output)
+        _compared(settings, session, last, compare, format, output)
     elif names_session or (settings.project is None and period == (None, None)):
-        _session(context, settings, session, last, format, output)
+        _session(settings, session, last, format, output)
     else:
         _project(settings, period, format, output)
 
 
-def _session(
-    context: typer.Context, settings: Settings, session: str | None, last: int | None, form: Form, output: Path | None
-) -> None:
+def _session(settings: Settings, session: str | None, last: int | None, form: Form, output: Path | None) -> None:
     if settings.json:
-        analyze(context, session, last, None)
+        analyze(settings, session, last, None)
         return
     with show.opened(settings) as connection:
         store = Store(connection, settings)
@@ -111,7 +109,7 @@ def _session(
             advice=advice,
             fixes=fix_blocks(facts, window, waste, thresholds_of(settings.config)),
             events=losses_of(facts, prices_of(store.fetch, facts), lambda end: store.load(chosen, end)),
-            billed=Billed(*store.fetch("compare", session=chosen)[0]),
+            billed=store.fetch(Billed, session=chosen)[0],
             history=model_history(facts),
             toolset=toolset_of(facts),
         )
@@ -120,7 +118,6 @@ def _session(
 
 
 def _compared(
-    context: typer.Context,
     settings: Settings,
     session: str | None,
     last: int | None,
@@ -140,7 +137,7 @@ def _compared(
                 sides.append(side_of(store.fetch, facts, window, thresholds))
                 curves.append((composition_of(facts, window), facts.all_compactions))
     if settings.json:
-        compare_command(context, *ids)
+        compare_command(settings, *ids)
         return
     page = compare_context(compare_sides(*sides), (curves[0], curves[1]))
     _write("compare", page, form, output, f"crusts-compare-{file_name(*ids)}")
@@ -152,29 +149,27 @@ def _project(settings: Settings, period: tuple[int | None, int | None], form: Fo
     with show.opened(settings) as connection:
         fetch = Store(connection, settings).fetch
 
-        def rows(name: str, **more: object) -> list[dict[str, Any]]:
-            given = {"project": project, "since": since, "until": until, **more}
-            found: list[dict[str, Any]] = query.dicts(query.run(connection, name, **given))
-            return found
+        def rows(kind: type[Row], **more: object) -> list[Row]:
+            return fetch(kind, project=project, since=since, until=until, **more)
 
         trend = trend_of(fetch, settings.config, os.environ, times.now_ms(), project=project, limit=None)
         records = [one for one in trend.records if _is_within(one.active_ms, since, until)]
-        models = rows("usage", by="model")
-        waste = rows("waste", limit=_WASTE)
-        listed: list[dict[str, Any]] = query.dicts(query.run(connection, "list", project=project, limit=None))
+        models = rows(Usage, by="model")
+        waste = rows(HistoryWaste, limit=_WASTE)
+        listed = fetch(ListedSession, project=project, limit=None)
         found = ProjectReport(
             name=project,
             since_ms=since,
             until_ms=until,
             records=records,
-            titles={row["session"]: row["title"] for row in listed},
-            by_session=rows("usage", by="session"),
-            by_day=rows("usage", by="day"),
+            titles={row.session: row.title for row in listed},
+            by_session=rows(Usage, by="session"),
+            by_day=rows(Usage, by="day"),
             by_model=models,
-            tools=rows("usage_tools", by="tool"),
-            servers=rows("usage_tools", by="server"),
-            files=rows("usage_windows", by="file"),
-            categories=rows("usage_windows", by="category"),
+            tools=rows(ToolUsage, by="tool"),
+            servers=rows(ToolUsage, by="server"),
+            files=rows(WindowUsage, by="file"),
+            categories=rows(WindowUsage, by="category"),
             waste=waste,
             billed=_billed(models[-1]),
         )
@@ -202,13 +197,22 @@ def _is_within(time_ms: int | None, since: int | None, until: int | None) -> boo
     return (since is None or time_ms >= since) and (until is None or time_ms < until)
 
 
-def _billed(total: dict[str, Any]) -> Billed:
-    names = ("calls", "input", "cache_read", "cache_write", "output", "cost_usd", "unpriced_calls")
-    return Billed(*(total[name] for name in names))
+def _billed(total: Usage) -> Billed:
+    return Billed(
+        calls=total.calls,
+        input=total.input,
+        cache_read=total.cache_read,
+        cache_write=total.cache_write,
+        output=total.output,
+        cost_usd=total.cost_usd,
+        unpriced_calls=total.unpriced_calls,
+    )
 
 
-def _plain(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    return [{name: value for name, value in row.items() if name != "is_total"} for row in rows if not row["is_total"]]
+def _plain(rows: Sequence[Usage] | Sequence[ToolUsage] | Sequence[WindowUsage]) -> list[dict[str, Any]]:
+    return [
+        {name: value for name, value in row._asdict().items() if name != "is_total"} for row in rows if not row.is_total
+    ]
 
 
 def _slug(project: str | None) -> str:

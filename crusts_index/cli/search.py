@@ -6,14 +6,15 @@ import sys
 from sqlite3 import Connection
 from typing import Annotated, Any
 
-import typer
-
 from crusts_index.cli import options, show
+from crusts_index.cli.declared import Argument, Option
+from crusts_index.cli.progress import show_progress
 from crusts_index.cli.session import Store
 from crusts_index.errors import CrustsError
 from crusts_index.index.refresh import keeps_text
 from crusts_index.plain import Safe, join, line
 from crusts_index.render import console, jsonout, text
+from crusts_index.rows.reports import Hit
 from crusts_index.store import matches, query
 from crusts_index.store import search as file
 from crusts_index.store.search_file import is_ours
@@ -37,17 +38,15 @@ class Role(enum.StrEnum):
 
 Words = Annotated[
     list[str],
-    typer.Argument(metavar="TEXT", help='Words that must all occur; "a phrase"; begin* for any ending.'),
+    Argument("TEXT", 'Words that must all occur; "a phrase"; begin* for any ending.'),
 ]
-RoleOption = Annotated[Role | None, typer.Option("--role", help="Only what was said in this role.")]
-Tool = Annotated[str | None, typer.Option("--tool", metavar="NAME", help="Only uses of this tool or MCP server.")]
-SessionOption = Annotated[
-    str | None, typer.Option("--session", metavar="ID", help="Only this session: the start of its id.")
-]
+RoleOption = Annotated[Role | None, Option("--role", help="Only what was said in this role.")]
+Tool = Annotated[str | None, Option("--tool", metavar="NAME", help="Only uses of this tool or MCP server.")]
+SessionOption = Annotated[str | None, Option("--session", metavar="ID", help="Only this session: the start of its id.")]
 
 
 def search(
-    context: typer.Context,
+    settings: Settings,
     words: Words,
     role: RoleOption = None,
     tool: Tool = None,
@@ -60,7 +59,6 @@ def search(
 
     The latest come first. Sessions whose transcripts are gone are searched too.
     """
-    settings = options.settings(context)
     if not file.is_wanted(settings):
         raise CrustsError('config.json says "search": false, so there is no search file: set it to true first')
     wanted = " ".join(words)
@@ -91,24 +89,23 @@ def _find(
     if match is None:
         return [], 0
     path = search_path(settings.db)
-    _bring_up(store, path)
+    _bring_up(settings, store, path)
     ids = matches.find(store, path, match)
-    hits: list[dict[str, Any]] = query.dicts(
-        query.run(store, "search", ids=jsonout.encode_plain(ids), limit=limit, **filters)
-    )
-    previews = matches.previews(path, match, [hit["id"] for hit in hits])
-    for hit in hits:
-        hit["preview"] = text.clean(previews.get(hit["id"], ""))
-    return hits, hits[0]["in_all"] if hits else 0
+    found = query.rows(store, Hit, ids=jsonout.encode_plain(ids), limit=limit, **filters)
+    hits: list[dict[str, Any]] = [hit._asdict() for hit in found]
+    previews = matches.previews(store, match, [hit["id"] for hit in hits])
+    shown = [hit for hit in hits if hit["id"] in previews]  # a file that is behind may name a text that is another now
+    for hit in shown:
+        hit["preview"] = text.clean(previews[hit["id"]])
+    return shown, hits[0]["in_all"] - len(hits) + len(shown) if hits else 0
 
 
-def _bring_up(store: Connection, path: str) -> None:
+def _bring_up(settings: Settings, store: Connection, path: str) -> None:
     """Take what is new into the search file; where that cannot be, say so and go on with the file as it is."""
-    if not os.path.exists(path):
-        console.note("making the search file, once")
     try:
-        if not file.update(store, path, timeout=PATIENCE):
-            console.note("another crusts is bringing the search file up to date: answering from what is there")
+        with show_progress("making the search file", quiet=settings.json) as progress:
+            if not file.update(store, path, timeout=PATIENCE, progress=progress):
+                console.note("another crusts is bringing the search file up to date: answering from what is there")
     except CrustsError as error:
         if not os.path.exists(path) or not is_ours(path):
             raise

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from sqlite3 import Connection
-from typing import Any
+from typing import TYPE_CHECKING
 
 from crusts_index.cli import show
 from crusts_index.insight.advice import Advice, advise
@@ -17,8 +17,12 @@ from crusts_index.insight.loading import load
 from crusts_index.insight.thresholds import thresholds_of
 from crusts_index.insight.waste import WasteItem, find_waste
 from crusts_index.insight.window import Window, window_of
+from crusts_index.rows.session import SessionOtherRead
 from crusts_index.store import query, when
 from crusts_index.store.settings import Settings
+
+if TYPE_CHECKING:
+    from crusts_index.rows import Row
 
 
 @contextmanager
@@ -29,14 +33,14 @@ def opened(settings: Settings) -> Iterator[Store]:
 
 
 class Store:
-    """An open store, asked by the names of `queries/`."""
+    """An open store, asked for rows by their classes."""
 
     def __init__(self, connection: Connection, settings: Settings) -> None:
         self._connection, self._settings = connection, settings
 
-    def fetch(self, name: str, /, **parameters: object) -> list[tuple[Any, ...]]:
-        """Rows of `queries/<name>.sql`."""
-        return query.run(self._connection, name, **parameters).rows
+    def fetch(self, kind: type[Row], name: str | None = None, /, **parameters: object) -> list[Row]:
+        """The rows of a class's query."""
+        return query.rows(self._connection, kind, name, **parameters)
 
     def choose(self, session: str | None, last: int | None = None) -> str:
         """The id of the session that the command line names. Raises CrustsError."""
@@ -51,7 +55,7 @@ class Store:
     def waste(self, facts: Facts, window: Window) -> tuple[list[WasteItem], Advice]:
         """The waste in the window, and what to do, by the thresholds of config.json."""
         thresholds = thresholds_of(self._settings.config)
-        elsewhere = self.fetch("session_other_reads", session=facts.session.session_id)
+        elsewhere = self.fetch(SessionOtherRead, session=facts.session.session_id)
         items = find_waste(facts, window, thresholds, elsewhere)
         return items, advise(facts, window, items, thresholds)
 

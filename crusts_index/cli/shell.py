@@ -8,9 +8,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
-from crusts_index.cli import app, show
+from crusts_index.cli import commands, show
 from crusts_index.cli.judged import judge
 from crusts_index.cli.session import Store
 from crusts_index.cli.suggest import place_of
@@ -21,6 +20,7 @@ from crusts_index.insight.fixes import fix_blocks
 from crusts_index.plain import line, lines
 from crusts_index.render import clipboard, console, table, text
 from crusts_index.render.completion import Command
+from crusts_index.rows.reports import CompletedId, ListedSession
 from crusts_index.store import query, when
 from crusts_index.store.open import open_store
 from crusts_index.store.settings import Flags, Settings
@@ -97,17 +97,17 @@ class Shell:
         try:
             store = open_store(self._settings.db, timeout=0.2)
             try:
-                rows = query.run(store, "completion", project=self._settings.project, limit=MOST_IDS).rows
+                rows = query.rows(store, CompletedId, project=self._settings.project, limit=MOST_IDS)
             finally:
                 store.close()
         except CrustsError:
             return []
-        return [row[0] for row in rows if row[0].replace("-", "").isalnum()]
+        return [row.session for row in rows if row.session.replace("-", "").isalnum()]
 
     def words(self) -> Command:
         """All that can be typed: the program's words and the shell's own."""
         if "" not in self._words:
-            root = read_words(app.build())
+            root = read_words()
             own = [
                 Command(
                     name, about.partition(":")[0], [], [], name == "select", root.commands if name == "help" else []
@@ -131,12 +131,12 @@ class Shell:
         elif name == "tui":
             raise CrustsError("this is the shell already")
         else:
-            return app.run([*self._common, name, *self._filled(name, rest)])
+            return commands.run([*self._common, name, *self._filled(name, rest)])
         return 0
 
     def _filled(self, name: str, rest: list[str]) -> list[str]:
         """The arguments with the selected session where the command takes one and the line names none."""
-        if self.session is None or name not in app.COMMANDS or name in _NEVER_FILLED:
+        if self.session is None or name not in commands.COMMANDS or name in _NEVER_FILLED:
             return rest
         place = place_of(self._words_of(name), [name, *rest])
         if place.options & _OTHER_SESSIONS or ("--all" in place.options and name != "timeline"):
@@ -150,7 +150,7 @@ class Shell:
     def _words_of(self, name: str) -> Command:
         """The words of one command, which alone gets imported for it."""
         if name not in self._words:
-            self._words[name] = read_words(app.build({name: app.COMMANDS[name]}))
+            self._words[name] = read_words({name: commands.COMMANDS[name]})
         return self._words[name]
 
     def _select(self, rest: list[str]) -> None:
@@ -172,20 +172,20 @@ class Shell:
 
     def _list_sessions(self) -> None:
         with show.opened(self._settings) as store:
-            found = query.dicts(query.run(store, "list", project=self._settings.project, limit=PICKED_FROM))
+            found = query.rows(store, ListedSession, project=self._settings.project, limit=PICKED_FROM)
         rows = [(place, *self._cells(row)) for place, row in enumerate(found, 1)]
         console.put(table.table(("", "session", "age", "project", "title", "msgs"), rows, console.table_width()))
         if self._ask is None:
             console.put("`select N` or `select ID` chooses one.")
 
-    def _cells(self, row: dict[str, Any]) -> tuple[object, ...]:
-        active = row["last_active_ms"]
+    def _cells(self, row: ListedSession) -> tuple[object, ...]:
+        active = row.last_active_ms
         return (
-            row["session"][:8] + ("*" if row["session"] == self.session else ""),
+            row.session[:8] + ("*" if row.session == self.session else ""),
             text.age(None if active is None else max(0, when.now_ms() - active)),
-            last_part(row["project"] or ""),
-            row["title"],
-            row["messages"],
+            last_part(row.project or ""),
+            row.title,
+            row.messages,
         )
 
     def _copy(self, rest: list[str]) -> None:
@@ -214,10 +214,10 @@ class Shell:
             if name in OWN:
                 console.put(OWN[name])
                 return 0
-            return app.run([name, *rest[1:], "--help"])
+            return commands.run([name, *rest[1:], "--help"])
         width = console.table_width()
         lines = [f"  {name:<16} {about}" for name, about in OWN.items()]
-        lines += [f"  {name:<16} {about}" for name, (_, about) in app.COMMANDS.items() if name != "tui"]
+        lines += [f"  {name:<16} {about}" for name, (_, about) in commands.COMMANDS.items() if name != "tui"]
         shown = ["Commands; those about one session are about the selected one:", *lines]
         for said in shown:
             console.put(text.shorten(said, width) if width else said)

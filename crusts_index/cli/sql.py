@@ -4,27 +4,25 @@ import sys
 import textwrap
 from typing import Annotated
 
-import typer
-
 from crusts_index.cli import options, show
+from crusts_index.cli.declared import Argument, Option
 from crusts_index.errors import CrustsError, WrongUsage
 from crusts_index.plain import lines
 from crusts_index.render import console
 from crusts_index.store import guard, query
+from crusts_index.store.settings import Settings
 
-Statement = Annotated[
-    str | None, typer.Argument(metavar="[SQL]", help="One statement that reads; - or none: from stdin.")
-]
+Statement = Annotated[str | None, Argument("[SQL]", "One statement that reads; - or none: from stdin.")]
 Seconds = Annotated[
-    float, typer.Option("--seconds", parser=options.number(0.001), metavar="N", help="Longest time it may take.")
+    float, Option("--seconds", reads=options.number(0.001), metavar="N", help="Longest time it may take.")
 ]
-Rows = Annotated[int, typer.Option("--limit", parser=options.whole(), metavar="N", help="Most rows to show.")]
-Report = Annotated[str | None, typer.Option("--report", metavar="NAME", help="Print the SQL of a report.")]
-Schema = Annotated[bool, typer.Option("--schema", help="Say what the tables and views hold.")]
+Rows = Annotated[int, Option("--limit", reads=options.whole(), metavar="N", help="Most rows to show.")]
+Report = Annotated[str | None, Option("--report", metavar="NAME", help="Print the SQL of a report.")]
+Schema = Annotated[bool, Option("--schema", help="Say what the tables and views hold.")]
 
 
 def sql(
-    context: typer.Context,
+    settings: Settings,
     statement: Statement = None,
     report: Report = None,
     schema: Schema = False,
@@ -36,7 +34,6 @@ def sql(
 
     Parameters (:since) of a report's SQL are null, which means no filter.
     """
-    settings = options.settings(context)
     form = show.form_of(settings, format)
     if report is not None:
         console.put(lines(report_sql(report)))

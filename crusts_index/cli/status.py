@@ -2,16 +2,16 @@
 
 from typing import Annotated
 
-import typer
-
 from crusts_index.cli import options
+from crusts_index.cli.declared import Option
 from crusts_index.quick import status as quick
+from crusts_index.store.settings import Settings
 
-Hook = Annotated[bool, typer.Option("--hook", help="Take the session that a hook's payload on stdin names.")]
+Hook = Annotated[bool, Option("--hook", help="Take the session that a hook's payload on stdin names.")]
 
 
 def status(
-    context: typer.Context,
+    settings: Settings,
     session: options.Session = None,
     last: options.Last = None,
     hook: Hook = False,
@@ -21,4 +21,4 @@ def status(
     Without an id it is the session whose transcript was written to last in this folder's project, else the one
     last active anywhere. What is not in the store yet is read from the transcript. --json always prints JSON.
     """
-    quick.show(options.settings(context), session, last, hook=hook)
+    quick.show(settings, session, last, hook=hook)

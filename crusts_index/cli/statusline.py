@@ -6,8 +6,6 @@ import os
 import shlex
 from typing import Annotated, Any
 
-import typer
-
 from crusts_index.claude.commands import crusts_arguments, split_command
 from crusts_index.claude.program import program_command
 from crusts_index.claude.roots import user_settings
@@ -19,7 +17,8 @@ from crusts_index.claude.status_line import (
     status_line_state,
     wrapped_command,
 )
-from crusts_index.cli import installed, options
+from crusts_index.cli import installed
+from crusts_index.cli.declared import Group, Option
 from crusts_index.errors import WrongUsage
 from crusts_index.quick import statusline as quick
 from crusts_index.quick import target
@@ -29,36 +28,19 @@ from crusts_index.store.settings import Settings
 FIELDS_HELP = "\n\n".join(f"{{{name}}}: {what}." for name, what in quick.FIELDS.items())
 
 Template = Annotated[
-    str | None, typer.Option("--format", metavar="TEMPLATE", help="The line, with {fields}; see `statusline --help`.")
+    str | None, Option("--format", metavar="TEMPLATE", help="The line, with {fields}; see `statusline --help`.")
 ]
-Other = Annotated[
-    str | None, typer.Option("--wrap", metavar="COMMAND", help="Another status line to print before ours.")
-]
-Keep = Annotated[bool, typer.Option("--wrap", help="Keep the status line that is there, and add ours to it.")]
-
-statusline = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    help=(
-        "The window in Claude Code's status line: reads the payload on stdin, prints one line.\n\n"
-        f"The usual format is {quick.DEFAULT_FORMAT!r}: what stands in square brackets is left out where a field "
-        f"in it is not known. Fields:\n\n{FIELDS_HELP}"
-    ),
-)
+Other = Annotated[str | None, Option("--wrap", metavar="COMMAND", help="Another status line to print before ours.")]
+Keep = Annotated[bool, Option("--wrap", help="Keep the status line that is there, and add ours to it.")]
 
 
-@statusline.callback(invoke_without_command=True)
-def draw(context: typer.Context, format: Template = None, wrap: Other = None) -> None:
+def draw(settings: Settings, format: Template = None, wrap: Other = None) -> None:
     """Print the line."""
-    if context.invoked_subcommand is None:
-        template = format or quick.DEFAULT_FORMAT
-        quick.show(options.settings(context), target.read_stdin(), template, wrap)
+    quick.show(settings, target.read_stdin(), format or quick.DEFAULT_FORMAT, wrap)
 
 
-@statusline.command()
-def install(context: typer.Context, format: Template = None, wrap: Keep = False) -> None:
+def install(settings: Settings, format: Template = None, wrap: Keep = False) -> None:
     """Put the status line into Claude Code's settings; another's is never overwritten."""
-    settings = options.settings(context)
     unknown = quick.unknown_fields(format or "")
     if unknown:
         raise WrongUsage(f"--format: no field {unknown[0]!r}; there are {', '.join(quick.FIELDS)}")
@@ -70,20 +52,16 @@ def install(context: typer.Context, format: Template = None, wrap: Keep = False)
     installed.say_edit(done, watch="crusts statusline status")
 
 
-@statusline.command()
-def uninstall(context: typer.Context) -> None:
+def uninstall(settings: Settings) -> None:
     """Take the status line out of Claude Code's settings; one that it wrapped comes back."""
-    settings = options.settings(context)
     done = installed.edit_user_settings(settings, remove_status_line)
     installed.note_status_line(settings, is_installed=False, command=None)
     console.put("The status line is removed." if done.changed else "Ours is not in the settings; nothing to remove.")
     installed.say_edit(done)
 
 
-@statusline.command()
-def status(context: typer.Context) -> None:
+def status(settings: Settings) -> None:
     """Whether it is installed, and whether Claude Code's settings still have it."""
-    settings = options.settings(context)
     found = state(settings)
     if settings.json:
         installed.document(found)
@@ -129,3 +107,12 @@ def _set(found: dict[str, Any], command: str, *, wrap: bool) -> dict[str, Any]:
         if "--format" in words[:-1]:
             command = f"{command} --format {shlex.quote(words[words.index('--format') + 1])}"
     return set_status_line(found, command, wrap)
+
+
+statusline = Group(
+    "The window in Claude Code's status line: reads the payload on stdin, prints one line.\n\n"
+    f"The usual format is {quick.DEFAULT_FORMAT!r}: what stands in square brackets is left out where a field "
+    f"in it is not known. Fields:\n\n{FIELDS_HELP}",
+    {"install": install, "uninstall": uninstall, "status": status},
+    alone=draw,
+)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from crusts_index.cli import options, show
+from crusts_index.cli.declared import Option
 from crusts_index.cli.session import opened
 from crusts_index.insight.messages import Message, fair_sample, messages_of
 from crusts_index.render import analysis, analysis_json, console
+from crusts_index.store.settings import Settings
 
-All = Annotated[bool, typer.Option("--all", help="Every message, however many there are.")]
+All = Annotated[bool, Option("--all", help="Every message, however many there are.")]
 
 
 def timeline(
-    context: typer.Context,
+    settings: Settings,
     session: options.Session = None,
     last: options.Last = None,
     until: options.UntilMessage = None,
@@ -27,7 +27,6 @@ def timeline(
     context and output, exact as billed. Of many messages the first and last ten and a fair sample of the rest
     are shown; --json has them all. A message left by a rewind is marked.
     """
-    settings = options.settings(context)
     with opened(settings) as store:
         facts = store.load(store.choose(session, last), until)
         window = store.window(facts)

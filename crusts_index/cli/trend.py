@@ -7,15 +7,15 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from crusts_index.cli import options, show
+from crusts_index.cli.declared import Option
 from crusts_index.cli.session import opened
 from crusts_index.errors import WrongUsage
 from crusts_index.insight.trend import trend_of
 from crusts_index.render import console
 from crusts_index.render import trend as page_of
 from crusts_index.render.page import Page
+from crusts_index.rows.trend import TrendWeek
 from crusts_index.store import query, when
 from crusts_index.store.settings import Settings
 
@@ -29,15 +29,13 @@ class By(enum.StrEnum):
     WEEK = "week"
 
 
-Rows = Annotated[By, typer.Option("--by", help="What a row stands for.")]
-Limit = Annotated[
-    int, typer.Option("--limit", parser=options.whole(), metavar="N", help="The last N sessions or weeks.")
-]
-Output = Annotated[Path | None, typer.Option("--output", metavar="FILE", help="File for the CSV.")]
+Rows = Annotated[By, Option("--by", help="What a row stands for.")]
+Limit = Annotated[int, Option("--limit", reads=options.whole(), metavar="N", help="The last N sessions or weeks.")]
+Output = Annotated[Path | None, Option("--output", metavar="FILE", help="File for the CSV.")]
 
 
 def trend(
-    context: typer.Context,
+    settings: Settings,
     by: Rows = By.SESSION,
     limit: Limit = _LIMIT,
     format: options.RowFormat = options.Format.TABLE,
@@ -48,7 +46,6 @@ def trend(
     A row is a session: its window as it stands, in tokens and per cent of its limit. --by week: the median peak of
     the sessions, compactions, the share of tool results that were re-reads, cache reads and cost.
     """
-    settings = options.settings(context)
     form = show.form_of(settings, format) if format is not options.Format.CSV else format
     if output is not None and form is not options.Format.CSV:
         raise WrongUsage("--output goes with --format csv")
@@ -74,7 +71,7 @@ def _sessions(settings: Settings, limit: int, form: options.Format, output: Path
 
 def _weeks(settings: Settings, limit: int, form: options.Format, output: Path | None, page: Page) -> None:
     with show.opened(settings) as store:
-        rows = query.dicts(query.run(store, "trend_weeks", project=settings.project, limit=limit))
+        rows = query.rows(store, TrendWeek, project=settings.project, limit=limit)
     if form is options.Format.CSV:
         _csv(page_of.weeks_csv(rows), output)
     elif form is options.Format.JSON:

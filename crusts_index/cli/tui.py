@@ -8,8 +8,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from crusts_index import plain
 from crusts_index.cli import options
 from crusts_index.cli.shell import Shell
@@ -18,7 +16,7 @@ from crusts_index.errors import CrustsError
 from crusts_index.folders import make_private
 from crusts_index.index.refresh import keeps_text
 from crusts_index.render import console
-from crusts_index.store.settings import Flags, Settings
+from crusts_index.store.settings import Flags, Settings, load_settings
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
@@ -27,19 +25,16 @@ if TYPE_CHECKING:
 HISTORY = "tui_history"
 
 
-def tui(context: typer.Context, session: options.Session = None, last: options.Last = None) -> None:
+def tui(flags: Flags, session: options.Session = None, last: options.Last = None) -> int:
     """A shell: every command by its name, about the selected session; Tab completes, Up goes back in the history.
 
     The session named, or the one last active, is selected to begin with; `select` chooses another. `copy 1` puts a
     block of `fix` on the clipboard, `help` lists everything. Ctrl-C clears the line, Ctrl-D or `quit` leaves. In a
     pipe each line is a command; an error does not end it, and the exit code is that of the last one that failed.
     """
-    settings = options.settings(context)
-    flags = context.obj if isinstance(context.obj, Flags) else Flags()
+    settings = load_settings(flags)
     is_talk = all(console.is_terminal(stream) for stream in (sys.stdin, sys.stdout))
-    code = _talk(settings, flags, session, last) if is_talk else _obey(settings, flags, session, last)
-    if code:
-        raise typer.Exit(code)
+    return (_talk if is_talk else _obey)(settings, flags, session, last)
 
 
 def _begin(shell: Shell, session: str | None, last: int | None) -> None:

@@ -3,11 +3,12 @@
 import enum
 from typing import Annotated, Any
 
-import typer
-
 from crusts_index.cli import options, show
+from crusts_index.cli.declared import Option
 from crusts_index.render import console, table, text
+from crusts_index.rows.reports import ToolUsage, Usage, WindowUsage
 from crusts_index.store import query
+from crusts_index.store.settings import Settings
 
 
 class By(enum.StrEnum):
@@ -46,8 +47,8 @@ _WINDOW_NOTES = [
 
 
 def usage(
-    context: typer.Context,
-    by: Annotated[By, typer.Option("--by", help="What a row stands for.")] = By.MODEL,
+    settings: Settings,
+    by: Annotated[By, Option("--by", help="What a row stands for.")] = By.MODEL,
     since: options.Since = None,
     until: options.Until = None,
     limit: options.Limit = None,
@@ -58,13 +59,12 @@ def usage(
     Each API call, tool use and tool result counts once, where it was first made. By category or file: what
     filled the context windows, and what it cost to carry it from call to call.
     """
-    settings = options.settings(context)
     begin, end = options.period(since, until)
     form = show.form_of(settings, format)
     with show.opened(settings) as store:
-        name = "usage_windows" if by in _WINDOWS else "usage_tools" if by in _TOOLS else "usage"
-        found = query.dicts(query.run(store, name, by=by.value, project=settings.project, since=begin, until=end))
-    *rows, total = [_renamed(row, by) for row in found]
+        kind: type[Any] = WindowUsage if by in _WINDOWS else ToolUsage if by in _TOOLS else Usage
+        found = query.rows(store, kind, by=by.value, project=settings.project, since=begin, until=end)
+    *rows, total = [_renamed(row._asdict(), by) for row in found]
     shown = rows[:limit]
     if form is options.Format.JSON:
         show.document({"rows": shown, "total": {name: total[name] for name in total if name != by.value}})

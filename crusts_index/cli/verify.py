@@ -1,25 +1,23 @@
 """`crusts verify`: count again from the transcripts, and say line by line why the store differs if it does."""
 
-import typer
-
-from crusts_index.cli import options, show
+from crusts_index.cli import show
 from crusts_index.cli.progress import show_progress
 from crusts_index.index.refresh import index_all, keeps_text, roots_of
 from crusts_index.index.summary import Options
 from crusts_index.index.verify import COUNTS, REASONS, Line, Verdict, as_json
 from crusts_index.index.verify import verify as verify_store
 from crusts_index.render import console, table
+from crusts_index.store.settings import Settings
 
 _ROWS_SHOWN = 20
 
 
-def verify(context: typer.Context) -> None:
+def verify(settings: Settings) -> int:
     """Read all transcripts that still exist again, compare with the store, and explain every difference.
 
     Exit code 0: equal, or explained; 1: something is not explained. The store is brought up to date first.
     """
-    settings = options.settings(context)
-    with show_progress(quiet=settings.json) as progress:
+    with show_progress("indexing", quiet=settings.json) as progress:
         if settings.refresh:
             index_all(settings, Options(keep_text=keeps_text(settings), progress=progress))
         run = Options(keep_text=False, progress=progress, kind="verify")
@@ -30,8 +28,7 @@ def verify(context: typer.Context) -> None:
         _print(verdict)
     for path, reason in verdict.unreadable:
         console.note(f"could not read {path}: {reason}")
-    if not verdict.is_explained:
-        raise typer.Exit(1)
+    return 0 if verdict.is_explained else 1
 
 
 def _print(verdict: Verdict) -> None:

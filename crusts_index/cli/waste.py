@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from crusts_index.cli import options, show
+from crusts_index.cli.declared import Option
 from crusts_index.cli.judged import judge
 from crusts_index.cli.session import opened
 from crusts_index.errors import WrongUsage
 from crusts_index.insight.consumers import consumers_of, files_of
 from crusts_index.render import console, findings, findings_json, waste_overview
 from crusts_index.render.waste_json import advice_json, waste_json
+from crusts_index.rows.reports import HistoryWaste
 from crusts_index.store import query
 from crusts_index.store.settings import Settings
 
 _SHOWN = 10  # rows of a kind for people, where not told otherwise
 
-All = Annotated[bool, typer.Option("--all", help="All sessions, of a project or a period, instead of one.")]
+All = Annotated[bool, Option("--all", help="All sessions, of a project or a period, instead of one.")]
 UntilWhat = Annotated[
     str | None,
-    typer.Option("--until", metavar="N|WHEN", help="Messages 1 to N only; with --all, results up to WHEN."),
+    Option("--until", metavar="N|WHEN", help="Messages 1 to N only; with --all, results up to WHEN."),
 ]
-Since = Annotated[str | None, typer.Option("--since", metavar="WHEN", help="With --all: results at or after WHEN.")]
+Since = Annotated[str | None, Option("--since", metavar="WHEN", help="With --all: results at or after WHEN.")]
 
 
 def waste(
-    context: typer.Context,
+    settings: Settings,
     session: options.Session = None,
     last: options.Last = None,
     until: UntilWhat = None,
@@ -44,7 +44,6 @@ def waste(
 
     --all asks the whole store instead: which habits, files, tools, servers, projects and sessions waste most.
     """
-    settings = options.settings(context)
     if every:
         if session is not None or last is not None:
             raise WrongUsage("--all is about all sessions: name none")
@@ -88,7 +87,7 @@ def _message(until: str | None) -> int | None:
         return None
     try:
         return options.whole()(until)
-    except typer.BadParameter:
+    except WrongUsage:
         raise WrongUsage(f"--until: {until!r} is not the number of a message; a time needs --all") from None
 
 
@@ -96,7 +95,7 @@ def _all_sessions(settings: Settings, since: str | None, until: str | None, limi
     begin, end = options.period(since, until)
     with show.opened(settings) as store:
         shown = limit if settings.json else limit or _SHOWN
-        rows = query.dicts(query.run(store, "waste", project=settings.project, limit=shown, since=begin, until=end))
+        rows = query.rows(store, HistoryWaste, project=settings.project, limit=shown, since=begin, until=end)
     if settings.json:
         show.document(waste_overview.overview_json(rows))
         return

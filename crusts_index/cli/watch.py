@@ -9,9 +9,8 @@ import textwrap
 import time
 from typing import Annotated
 
-import typer
-
 from crusts_index.cli import options
+from crusts_index.cli.declared import Option
 from crusts_index.cli.pulse import Pulse
 from crusts_index.cli.watched import Watched, find_session
 from crusts_index.index.follow import MISSING, SWITCHED, WRITTEN, News
@@ -28,16 +27,16 @@ REST = 4
 INTERRUPTED = 130
 
 Interval = Annotated[
-    int, typer.Option("--interval", parser=options.whole(200), metavar="MS", help="Milliseconds between two looks.")
+    int, Option("--interval", reads=options.whole(200), metavar="MS", help="Milliseconds between two looks.")
 ]
 
 
 def watch(
-    context: typer.Context,
+    settings: Settings,
     session: options.Session = None,
     last: options.Last = None,
     interval: Interval = 2000,
-) -> None:
+) -> int:
     """Show a session live: its window, what fills it, growth, subagents, compactions, the last message.
 
     It is followed across /clear, resuming and moves of its transcript; without an id it is always the session
@@ -45,12 +44,9 @@ def watch(
     What is new is taken into the store; with --no-index, or while the store is locked, only the window, which is
     read from the transcript, keeps up. Ctrl-C or q ends it.
     """
-    settings = options.settings(context)
     found = find_session(settings, session, last)
     watched = Watched(settings, found, is_pinned=session is not None or last is not None)
-    code = Watch(settings, watched, interval / 1000).run()
-    if code:
-        raise typer.Exit(code)
+    return Watch(settings, watched, interval / 1000).run()
 
 
 class Watch:

@@ -25,6 +25,8 @@ from crusts_index.insight.snapshot import (
 )
 from crusts_index.quick.live import Live
 from crusts_index.quick.named import Named, latest, unindexed
+from crusts_index.rows.status import StatusTranscript
+from crusts_index.rows.window import SessionPart
 from crusts_index.store import when
 from crusts_index.store.open import open_store
 from crusts_index.store.settings import Settings
@@ -61,8 +63,8 @@ def _in_store(settings: Settings, session: str | None, last: int | None) -> Foun
     with show.opened(settings) as connection:
         store = Store(connection, settings)
         session_id = store.choose(session, last)
-        parts = store.fetch("session_parts", session=session_id)
-    paths = [part[3] for part in parts if os.path.isfile(part[3])]
+        parts = store.fetch(SessionPart, session=session_id)
+    paths = [part.path for part in parts if os.path.isfile(part.path)]
     if not paths:
         raise CrustsError(f"the transcript of session {session_id} is no longer on disk: there is nothing to watch")
     return Found(session_id, max(paths, key=os.path.getmtime))
@@ -123,12 +125,12 @@ class Watched:
         try:
             with closing(open_store(self._settings.db, timeout=LOCK_SECONDS)) as connection:
                 store = Store(connection, self._settings)
-                rows = store.fetch("status_transcript", path=self.follower.path, session=None)
-                if not rows or rows[0][1] is None:
+                rows = store.fetch(StatusTranscript, path=self.follower.path, session=None)
+                if not rows:
                     return None
-                if not is_whole and rows[0][4] != os.path.getsize(self.follower.path):
+                if not is_whole and rows[0].offset != os.path.getsize(self.follower.path):
                     return None
-                facts = store.load(rows[0][1])
+                facts = store.load(rows[0].session_id)
                 window = store.window(facts)
                 waste, _ = store.waste(facts, window)
                 return snapshot_of(facts, window)._replace(

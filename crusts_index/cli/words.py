@@ -1,72 +1,70 @@
-"""What can be typed on the command line, read from the commands themselves, so that completion cannot drift."""
+"""What can be typed on the command line, read from the commands' own declarations, so that completion cannot drift."""
 
-import enum
-from typing import Any, get_args
+from collections.abc import Mapping
 
-from crusts_index.cli.app import Commands
+from crusts_index.cli.commands import COMMANDS, load
+from crusts_index.cli.declared import Argument, Group, Parameter, parameters
+from crusts_index.cli.declared import Command as Function
 from crusts_index.render.completion import Command, Option
+from crusts_index.store.settings import COMMON
 
 _FOLDERS = {"DIR"}
 _FILES = {"FILE", "PATH", "TRANSCRIPT"}
+_HELP = Option(["--help"], "Show this message and exit", takes_value=False, choices=[], wants="")
+_VERSION = Option(["--version"], "Show the version", takes_value=False, choices=[], wants="")
 
 
-def read_words(group: Commands) -> Command:
-    """Every command with its options, values and subcommands; hidden ones left out."""
-    return _command("crusts", group)
+def read_words(table: Mapping[str, tuple[str, str]] = COMMANDS) -> Command:
+    """Every command with its options, values and subcommands."""
+    found = [(name, about, load(name, table)) for name, (_, about) in table.items()]
+    inner = [_command(name, about, one) for name, about, one in found if one is not None]
+    about = "What fills the context window of Claude Code, and what to do about it"
+    return Command("crusts", about, [*_common([]), _VERSION, _HELP], [], wants_session=False, commands=inner)
 
 
-def _command(name: str, command: Any) -> Command:
-    import typer
-
-    context = typer.Context(command)
-    names = command.list_commands(context) if hasattr(command, "list_commands") else []
-    inner = [(one, command.get_command(context, one)) for one in names]
-    options: list[Option] = []
+def _command(name: str, about: str, found: Function | Group) -> Command:
+    inner = found.commands if isinstance(found, Group) else {}
+    own = found.alone if isinstance(found, Group) else found
+    known = parameters(own) if own is not None else []
     values: list[str] = []
     wants_session = False
-    for param in command.get_params(context):
-        if getattr(param, "hidden", False):
-            continue
-        if param.param_type_name == "argument":
-            metavar = param.metavar or param.human_readable_name
-            values += _choices(param) or (metavar.split("|") if "|" in metavar else [])
-            wants_session = wants_session or "SESSION" in metavar.upper()
-        else:
-            options.append(_option(param))
+    for one in known:
+        if isinstance(one.said, Argument):
+            values += one.choices or (one.said.metavar.split("|") if "|" in one.said.metavar else [])
+            wants_session = wants_session or "SESSION" in one.said.metavar
+    options = [_option(one) for one in known if not isinstance(one.said, Argument)]
     return Command(
         name=name,
-        help=_first_sentence(getattr(command, "short_help", None) or command.help or ""),
-        options=options,
+        help=_first_sentence(about),
+        options=[*options, *_common(options), _HELP],
         values=values,
         wants_session=wants_session,
-        commands=[_command(one, found) for one, found in inner if found is not None and not found.hidden],
+        commands=[_command(one, _about(below), below) for one, below in inner.items()],
     )
 
 
-def _option(param: Any) -> Option:
-    is_switch = bool(param.is_flag or param.count)
-    metavar = (param.metavar or "").strip("[]").upper()
-    choices = [] if is_switch else _choices(param)
+def _about(found: Function | Group) -> str:
+    return found.help if isinstance(found, Group) else found.__doc__ or ""
+
+
+def _common(own: list[Option]) -> list[Option]:
+    """The options of every command, less those that the command declares itself."""
+    taken = {name for one in own for name in one.names}
+    found = [_read(names.split(), about, metavar) for names, metavar, about in COMMON]
+    return [one for one in found if not taken.intersection(one.names)]
+
+
+def _option(one: Parameter) -> Option:
+    assert not isinstance(one.said, Argument)
+    metavar = one.said.metavar or ("" if one.kind is bool else "TEXT")
+    return _read(list(one.said.names), one.said.help, metavar, one.choices)
+
+
+def _read(names: list[str], about: str, metavar: str, choices: list[str] | None = None) -> Option:
+    """An option; a switch if nothing stands for its value."""
     wants = "folder" if metavar in _FOLDERS else "file" if metavar in _FILES else ""
-    if "--session" in param.opts:
-        wants = "session"
-    return Option(
-        names=[*param.opts, *param.secondary_opts],
-        help=_first_sentence(param.help or ""),
-        takes_value=not is_switch,
-        choices=choices,
-        wants="choice" if choices else wants,
-    )
-
-
-def _choices(param: Any) -> list[str]:
-    """The values of an option or argument that is an enumeration."""
-    told = getattr(getattr(param, "type", None), "choices", None)  # where typer builds on click's own types
-    if told:
-        return [str(getattr(one, "value", one)) for one in told]
-    annotation = getattr(getattr(param, "type_descriptor", None), "annotation", None)
-    kinds = [annotation, *get_args(annotation)]
-    return [str(one.value) for kind in kinds if isinstance(kind, type) and issubclass(kind, enum.Enum) for one in kind]
+    wants = "choice" if choices else "session" if "--session" in names else wants
+    return Option(names, _first_sentence(about), bool(metavar), choices or [], wants)
 
 
 def _first_sentence(text: str) -> str:

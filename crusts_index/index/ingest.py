@@ -46,7 +46,7 @@ def ingest(store: sqlite3.Connection, path: str, plan: Plan, options: Options, s
     def is_up(more: int) -> bool:
         return _is_time_up(options, started, read + more)
 
-    outcomes = _outcomes(tasks, path, options, plan.pending_bytes, is_up)
+    outcomes = _outcomes(store, tasks, path, options, plan.pending_bytes, is_up)
     try:
         for job, outcome in outcomes:
             if isinstance(outcome, Stretch):
@@ -93,14 +93,19 @@ def _is_time_up(options: Options, started: float, read: int) -> bool:
 
 
 def _outcomes(
-    tasks: list[Task], path: str, options: Options, pending: int, is_up: Callable[[int], bool]
+    store: sqlite3.Connection,
+    tasks: list[Task],
+    path: str,
+    options: Options,
+    pending: int,
+    is_up: Callable[[int], bool],
 ) -> Iterator[Outcome]:
     workers = _workers(options.jobs, pending)
     if workers and options.seconds is None:
         from crusts_index.index.pool import read_in_workers
 
         return read_in_workers(tasks, path, options.keep_text, workers)
-    return read_here(tasks, path, options.keep_text, is_up if options.seconds is not None else None)
+    return read_here(tasks, lambda: store, options.keep_text, is_up if options.seconds is not None else None)
 
 
 def _workers(jobs: int | None, pending: int) -> int:

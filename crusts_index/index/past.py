@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
+import sqlite3
+from collections.abc import Callable
 from functools import cached_property
 
 from crusts_index.index.privacy import veiled
-from crusts_index.store.open import TIMEOUT, read_only
 from crusts_index.transcript.past import Place, Uuid
 from crusts_index.transcript.responses import Response
 from crusts_index.transcript.rows import (
@@ -50,16 +50,18 @@ where flags & 1 and substr(parent_uuid, 1, 4) is substr(?1, 1, 4) and parent_uui
 """
 
 
+Connect = Callable[[], sqlite3.Connection]
+"""Gives the connection through which this process reads the store: one for all transcripts, opened for the first that
+has a past. To open one takes longer than what a transcript asks of it."""
+
+
 class StoredPast:
     """The `Past` of a transcript, from the store, read only as it is asked for."""
 
-    def __init__(self, store: str, transcript_id: int) -> None:
-        self._connection = read_only(os.path.abspath(store), TIMEOUT)
+    def __init__(self, connection: sqlite3.Connection, transcript_id: int) -> None:
+        self._connection = connection
         self._id = transcript_id
         self._range = (transcript_id << RECORD_BITS, (transcript_id + 1) << RECORD_BITS)
-
-    def close(self) -> None:
-        self._connection.close()
 
     def state(self) -> str:
         """The state that the fold left."""

@@ -104,7 +104,7 @@ def make_plan(seen: Iterable[Seen], recall: Recall, gone: list[int]) -> Plan:
         is_same_place = is_in_place(one, known)
         if one.size != known.size or one.mtime_ns != known.mtime_ns or known.parser != PARSER or not is_same_place:
             jobs.append(Job(one, known))
-            pending += one.size - known.offset if one.size > known.offset and is_same_place else one.size
+            pending += unread_bytes(one, known)
         elif known.gone:
             back.append(known.id)
         if one.root != known.root or not is_same_place:
@@ -112,6 +112,13 @@ def make_plan(seen: Iterable[Seen], recall: Recall, gone: list[int]) -> Plan:
         if one.meta_mtime_ns != known.meta_mtime_ns and one.meta_path is not None:
             metas.append(Job(one, known))
     return Plan(jobs, back, metas, gone, moved, pending)
+
+
+def unread_bytes(seen: Seen, known: Known | None) -> int:
+    """Bytes of a transcript that are to be read, as far as can be told without looking at them."""
+    if known is None or seen.size <= known.offset or not is_in_place(seen, known):
+        return seen.size
+    return seen.size - known.offset
 
 
 def is_in_place(seen: Seen, known: Known) -> bool:

@@ -12,22 +12,27 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
-from queue import Empty, Queue
-from threading import Thread
+from functools import cache, partial
+from queue import SimpleQueue
+from threading import Condition, Thread
 from typing import Any
 
 from crusts_index.index.find import reason
+from crusts_index.index.past import Connect
+from crusts_index.index.plan import unread_bytes
 from crusts_index.index.read import Outcome, Stretch, Task, read, read_here
+from crusts_index.store.open import TIMEOUT, read_only
+
+AHEAD_BYTES = 24 << 20
+"""Transcript bytes that a worker may be ahead: a transaction's worth, so that it reads on while one is written."""
+
+_ROWS_WEIGH = 4
+"""Bytes of a transcript that a byte of rows stands for, where lines are so short that there is more of these."""
 
 _LOOK_SECONDS = 1.0
 """How often a worker looks whether its parent is still there."""
 
-_TASKS_AHEAD = 2
-"""Transcripts a worker is given at a time: it never waits for the next one while this process writes."""
-
-_STRETCHES_AHEAD = 3
-"""Stretches of each worker that wait here while this process writes."""
-
+_HEAD_BYTES = 8
 _DEAD = b""
 
 
@@ -36,8 +41,8 @@ def read_in_workers(tasks: list[Task], store: str, keep_text: bool, workers: int
 
     A worker that ends costs the transcript it was reading; what is left without any worker is read here.
     """
-    waiting = deque(tasks)
-    answers: Queue[tuple[_Worker, bytes]] = Queue(workers * _STRETCHES_AHEAD)
+    waiting = _Waiting(tasks, workers)
+    answers = Answers()
     team = [_Worker(store, keep_text) for _ in range(min(workers, len(tasks)))]
     try:
         for worker in team:
@@ -45,30 +50,100 @@ def read_in_workers(tasks: list[Task], store: str, keep_text: bool, workers: int
             worker.give(waiting)
         working = len(team)
         while working:
-            worker, message = answers.get()
+            worker, message = answers.take()
             if message == _DEAD:
                 working -= 1
                 if worker.tasks:
                     job, _ = worker.tasks.popleft()
                     yield job, "the worker that read it ended"
                     yield job, None
-                    waiting.extend(worker.tasks)
+                    waiting.take_back(worker.tasks)
                 continue
             job, _ = worker.tasks[0]
-            answer = marshal.loads(message)
+            answer = marshal.loads(memoryview(message)[_HEAD_BYTES:])
             if isinstance(answer, tuple):
-                yield job, Stretch(*answer)
+                stretch = Stretch(*answer)
+                worker.note_read(stretch.bytes_read)
+                worker.give(waiting)
+                yield job, stretch
                 continue
             if isinstance(answer, dict):
                 raise _store_error(**answer)
-            worker.tasks.popleft()
+            worker.note_end()
+            worker.give(waiting)
             if answer:
                 yield job, str(answer)
             yield job, None
-            worker.give(waiting)
     finally:
         _end(team, answers)
-    yield from read_here(list(waiting), store, keep_text)
+    yield from read_here(waiting.rest(), _connects(store), keep_text)
+
+
+class Answers:
+    """What the workers said and nobody has taken yet: of each as much as it may be ahead, and always one answer."""
+
+    def __init__(self) -> None:
+        self._changed = Condition()
+        self._waiting: deque[tuple[_Worker, bytes]] = deque()
+        self._is_open = True
+
+    def put(self, worker: _Worker, message: bytes) -> None:
+        """Add an answer, as soon as there is room for it."""
+        weight = _weight(message)
+        with self._changed:
+            self._changed.wait_for(
+                lambda: not worker.ahead or worker.ahead + weight <= AHEAD_BYTES or not self._is_open
+            )
+            worker.ahead += weight
+            self._waiting.append((worker, message))
+            self._changed.notify_all()
+
+    def take(self) -> tuple[_Worker, bytes]:
+        """The next answer."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting)
+            worker, message = self._waiting.popleft()
+            worker.ahead -= _weight(message)
+            self._changed.notify_all()
+            return worker, message
+
+    def close(self) -> None:
+        """Nobody takes any more: whoever waits for room goes on."""
+        with self._changed:
+            self._is_open = False
+            self._changed.notify_all()
+
+
+class _Waiting:
+    """Transcripts that no worker has yet."""
+
+    def __init__(self, tasks: list[Task], workers: int) -> None:
+        self._tasks, self._parts = deque(tasks), 2 * workers - 1
+        self._bytes = sum(unread_bytes(*job) for job, _ in tasks)
+
+    def next(self, unread: int) -> list[Task]:
+        """What a worker gets that has so many bytes before it: many at a time, and always something where it has none.
+
+        Towards the end it is less, so that no worker is left behind with much.
+        """
+        given: list[Task] = []
+        share = min(AHEAD_BYTES, (unread + self._bytes) // self._parts)
+        if unread <= share // 2:
+            while self._tasks and unread <= share:
+                given.append(self._tasks.popleft())
+                more = unread_bytes(*given[-1][0])
+                self._bytes -= more
+                unread += more
+        return given
+
+    def take_back(self, tasks: deque[Task]) -> None:
+        """Have again what a worker that ended had not come to."""
+        self._tasks.extend(tasks)
+        self._bytes += sum(unread_bytes(*job) for job, _ in tasks)
+
+    def rest(self) -> list[Task]:
+        """All that is left."""
+        return list(self._tasks)
 
 
 class _Worker:
@@ -81,37 +156,61 @@ class _Worker:
         self.process.start()
         theirs.close()
         self.tasks: deque[Task] = deque()
+        self.ahead = 0
+        """What its answers weigh that nobody has taken yet."""
+        self._unread: deque[int] = deque()
+        self._all_unread = 0
         self.listener: Thread | None = None
 
-    def listen(self, answers: Queue[tuple[_Worker, bytes]]) -> None:
+    def listen(self, answers: Answers) -> None:
         """Take its answers off the pipe as they come, so that it reads on while this process writes."""
         self.listener = Thread(target=self._listen, args=(answers,), daemon=True)
         self.listener.start()
 
-    def _listen(self, answers: Queue[tuple[_Worker, bytes]]) -> None:
+    def _listen(self, answers: Answers) -> None:
         with suppress(EOFError, OSError):
             while True:
-                answers.put((self, self._pipe.recv_bytes()))
-        answers.put((self, _DEAD))
+                answers.put(self, self._pipe.recv_bytes())
+        answers.put(self, _DEAD)
 
-    def give(self, waiting: deque[Task]) -> None:
+    def give(self, waiting: _Waiting) -> None:
         """Hand it what comes next; without anything left to do it ends."""
-        with suppress(OSError):
-            while waiting and len(self.tasks) < _TASKS_AHEAD:
-                self.tasks.append(waiting.popleft())
-                self._pipe.send(self.tasks[-1])
-            if not self.tasks:
-                self._pipe.send(None)
+        given = waiting.next(self._all_unread)
+        self.tasks += given
+        self._unread += [unread_bytes(*job) for job, _ in given]
+        self._all_unread = sum(self._unread)
+        if given or not self.tasks:
+            with suppress(OSError):
+                self._pipe.send(given)
+
+    def note_read(self, size: int) -> None:
+        """So many bytes of its first transcript came."""
+        size = min(size, self._unread[0])
+        self._unread[0] -= size
+        self._all_unread -= size
+
+    def note_end(self) -> None:
+        """All of its first transcript came."""
+        self.tasks.popleft()
+        self._all_unread -= self._unread.popleft()
 
 
-def _end(team: list[_Worker], answers: Queue[tuple[_Worker, bytes]]) -> None:
+def _end(team: list[_Worker], answers: Answers) -> None:
     for worker in team:
         worker.process.terminate()
+    answers.close()
     for worker in team:
         worker.process.join()
-        while worker.listener is not None and worker.listener.is_alive():
-            with suppress(Empty):
-                answers.get(timeout=0.01)  # a listener may stand before a full queue
+        if worker.listener is not None:
+            worker.listener.join()
+
+
+def _weight(message: bytes) -> int:
+    return int.from_bytes(message[:_HEAD_BYTES], "little")
+
+
+def _connects(store: str) -> Connect:
+    return cache(partial(read_only, os.path.abspath(store), TIMEOUT))
 
 
 def _work(pipe: Any, store: str, keep_text: bool, parent: int) -> None:
@@ -120,9 +219,21 @@ def _work(pipe: Any, store: str, keep_text: bool, parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops us between stretches
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     gc.disable()  # as in `without_collector`
-    with suppress(EOFError, BrokenPipeError):
-        while (task := pipe.recv()) is not None:
-            pipe.send_bytes(marshal.dumps(_read(pipe, task, store, keep_text)))
+    tasks: SimpleQueue[Task | None] = SimpleQueue()
+    Thread(target=_take_in, args=(pipe, tasks), daemon=True).start()
+    connect = _connects(store)
+    with suppress(BrokenPipeError):
+        while (task := tasks.get()) is not None:
+            _send(pipe, 0, _read(pipe, task, connect, keep_text))
+
+
+def _take_in(pipe: Any, tasks: SimpleQueue[Task | None]) -> None:
+    """Take tasks off the pipe as they come: who gives them must never wait for a worker that waits for him."""
+    with suppress(EOFError, OSError):
+        while given := pipe.recv():
+            for task in given:
+                tasks.put(task)
+    tasks.put(None)
 
 
 def _end_with(parent: int) -> None:
@@ -132,11 +243,11 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def _read(pipe: Any, task: Task, store: str, keep_text: bool) -> str | dict[str, Any]:
+def _read(pipe: Any, task: Task, connect: Connect, keep_text: bool) -> str | dict[str, Any]:
     """Read one transcript; gives back why it could not be read, or what is wrong with the store."""
     try:
-        for stretch in read(*task, store, keep_text):
-            pipe.send_bytes(marshal.dumps(tuple(stretch)))
+        for stretch in read(*task, connect, keep_text):
+            _send(pipe, stretch.bytes_read, tuple(stretch))
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -144,6 +255,13 @@ def _read(pipe: Any, task: Task, store: str, keep_text: bool) -> str | dict[str,
     except sqlite3.Error as error:
         return {"message": str(error), "code": getattr(error, "sqlite_errorcode", 0)}
     return ""
+
+
+def _send(pipe: Any, read_bytes: int, answer: Any) -> None:
+    """Send an answer, and before it what it weighs."""
+    rows = marshal.dumps(answer)
+    weight = max(read_bytes, _ROWS_WEIGH * len(rows))
+    pipe.send_bytes(weight.to_bytes(_HEAD_BYTES, "little") + rows)
 
 
 def _store_error(message: str, code: int) -> sqlite3.Error:

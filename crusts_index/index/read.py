@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, NamedTuple
 import msgspec
 
 from crusts_index.index.find import reason
-from crusts_index.index.past import StoredPast
+from crusts_index.index.past import Connect, StoredPast
 from crusts_index.index.plan import PARSER, Job, is_in_place
 from crusts_index.index.privacy import withhold, withhold_from
 from crusts_index.index.sessions import placed_session
@@ -32,6 +32,9 @@ LONGEST_LINE = 64 << 20
 
 STRETCH_BYTES = 4 << 20
 """Bytes of a transcript after which its rows are handed on: this bounds memory and the length of a transaction."""
+
+RECORD_BYTES = 1536
+"""What a record counts as at least, however short its line: its rows take more memory than that."""
 
 EDGE_BYTES = 4096
 """How much before the offset is hashed, from the beginning and from the end (D4)."""
@@ -76,11 +79,11 @@ IsUp = Callable[[int], bool]
 """Whether the time of a run is up, told how many bytes were read that are not yet handed on."""
 
 
-def read_here(tasks: Iterable[Task], store: str, keep_text: bool, is_up: IsUp | None = None) -> Iterator[Outcome]:
+def read_here(tasks: Iterable[Task], connect: Connect, keep_text: bool, is_up: IsUp | None = None) -> Iterator[Outcome]:
     """Read the transcripts in this process, one after the other; `is_up` ends a stretch early."""
     for job, transcript_id in tasks:
         try:
-            for stretch in read(job, transcript_id, store, keep_text, is_up):
+            for stretch in read(job, transcript_id, connect, keep_text, is_up):
                 yield job, stretch
         except OSError as error:
             yield job, reason(error)
@@ -88,62 +91,57 @@ def read_here(tasks: Iterable[Task], store: str, keep_text: bool, is_up: IsUp | 
 
 
 def read(
-    job: Job, transcript_id: int, store: str, keep_text: bool = True, is_up: IsUp | None = None
+    job: Job, transcript_id: int, connect: Connect, keep_text: bool = True, is_up: IsUp | None = None
 ) -> Iterator[Stretch]:
     """Read what is new in a transcript. Raises OSError where it cannot be read."""
     with open_regular(job.seen.path, buffering=max(EDGE_BYTES, min(BUFFER_BYTES, job.seen.size))) as file:
         about = os.fstat(file.fileno())
         mode = _mode(job, file, about)
         start = job.known.offset if job.known is not None and mode == APPEND else 0
-        past = StoredPast(store, transcript_id) if start else None
-        try:
-            state = _state_of(past) if past is not None else None
-            if past is not None and state is None:
-                past.close()
-                mode, start, past = DROP, 0, None
-            fold = Fold(transcript_id, job.seen.kind, past, state, placed_session(job.seen))
-            known = job.known
-            basis = (known.offset, known.size, known.mtime_ns) if known is not None else (0, -1, 0)
-            reader = _Reader(fold, file, start, about.st_size)
-            is_first = True
-            for end, is_last in reader.stretches(is_up):
-                batch = fold.take()
-                batch.rows["context_reports"] = _context_rows(batch.contexts)
-                said = msgspec.structs.asdict(fold.state.about) | {"record_session": fold.state.record_session}
-                rows, left = batch.rows, fold.state.dump()
-                if not keep_text:
-                    rows, said = withhold(rows), withhold_from("transcripts", said)
-                    left = withhold_from("fold_states", {"state": left})["state"]
-                edges = _edges(file, end)
-                yield Stretch(
-                    transcript_id=transcript_id,
-                    mode=mode,
-                    offset=end,
-                    size=about.st_size if is_last else -1,
-                    mtime_ns=about.st_mtime_ns,
-                    inode=about.st_ino,
-                    head_hash=edges[0],
-                    tail_hash=edges[1],
-                    is_last=is_last,
-                    is_first=is_first,
-                    rows=rows,
-                    continued=batch.continued,
-                    state=left,
-                    about=said,
-                    messages=[
-                        (thread.messages, thread_id(transcript_id, number))
-                        for number, thread in enumerate(fold.state.threads)
-                        if thread.messages
-                    ],
-                    records=batch.records,
-                    bytes_read=end - start,
-                    basis=basis,
-                )
-                basis = (end, -1, about.st_mtime_ns)
-                start, is_first = end, False
-        finally:
-            if past is not None:
-                past.close()
+        past = StoredPast(connect(), transcript_id) if start else None
+        state = _state_of(past) if past is not None else None
+        if past is not None and state is None:
+            mode, start, past = DROP, 0, None
+        fold = Fold(transcript_id, job.seen.kind, past, state, placed_session(job.seen))
+        known = job.known
+        basis = (known.offset, known.size, known.mtime_ns) if known is not None else (0, -1, 0)
+        reader = _Reader(fold, file, start, about.st_size)
+        is_first = True
+        for end, is_last in reader.stretches(is_up):
+            batch = fold.take()
+            batch.rows["context_reports"] = _context_rows(batch.contexts)
+            said = msgspec.structs.asdict(fold.state.about) | {"record_session": fold.state.record_session}
+            rows, left = batch.rows, fold.state.dump()
+            if not keep_text:
+                rows, said = withhold(rows), withhold_from("transcripts", said)
+                left = withhold_from("fold_states", {"state": left})["state"]
+            edges = _edges(file, end)
+            yield Stretch(
+                transcript_id=transcript_id,
+                mode=mode,
+                offset=end,
+                size=about.st_size if is_last else -1,
+                mtime_ns=about.st_mtime_ns,
+                inode=about.st_ino,
+                head_hash=edges[0],
+                tail_hash=edges[1],
+                is_last=is_last,
+                is_first=is_first,
+                rows=rows,
+                continued=batch.continued,
+                state=left,
+                about=said,
+                messages=[
+                    (thread.messages, thread_id(transcript_id, number))
+                    for number, thread in enumerate(fold.state.threads)
+                    if thread.messages
+                ],
+                records=batch.records,
+                bytes_read=end - start,
+                basis=basis,
+            )
+            basis = (end, -1, about.st_mtime_ns)
+            start, is_first = end, False
 
 
 class _Reader:
@@ -155,7 +153,7 @@ class _Reader:
     def stretches(self, is_up: IsUp | None) -> Iterator[tuple[int, bool]]:
         """Yield `(offset consumed up to, whether that was all)`."""
         add, size, offset = self._fold.add, self._size, self._start
-        mark = offset + STRETCH_BYTES
+        begin, room = offset, STRETCH_BYTES
         self._file.seek(offset)
         for line in iter(partial(self._file.readline, LONGEST_LINE), b""):
             if len(line) == LONGEST_LINE and line[-1] != 10:
@@ -163,7 +161,8 @@ class _Reader:
                 if end == offset:
                     break
                 yield end, False
-                offset, mark = end, end + STRETCH_BYTES
+                begin = offset = end
+                room = STRETCH_BYTES
                 continue
             end = offset + len(line)
             if end >= size:
@@ -181,10 +180,11 @@ class _Reader:
                     add(offset, end - offset - 1, record, sound)
                 else:
                     add(offset + len(line) - len(line.lstrip()), len(line.strip()), record, sound)
+            room -= max(end - offset, RECORD_BYTES)
             offset = end
-            if offset >= mark or (is_up is not None and is_up(offset - mark + STRETCH_BYTES)):
+            if room <= 0 or (is_up is not None and is_up(offset - begin)):
                 yield offset, False
-                mark = offset + STRETCH_BYTES
+                begin, room = offset, STRETCH_BYTES
         yield offset, True
 
     def _add_long(self, offset: int, piece: bytes) -> int:

@@ -8,21 +8,22 @@ import sqlite3
 from crusts_index.claude.roots import Root, find_roots
 from crusts_index.errors import CrustsError
 from crusts_index.index import leftovers
-from crusts_index.index.run import index_files, index_roots, note_kept_up
+from crusts_index.index.run import KEPT_UP, PRICED, index_files, index_roots, last_run, say_of
 from crusts_index.index.summary import Options, Summary
 from crusts_index.plain import note
 from crusts_index.store import config as store_config
-from crusts_index.store import private
+from crusts_index.store import private, query
 from crusts_index.store.open import TIMEOUT, checkpoint, open_store
 from crusts_index.store.promises import Promises
-from crusts_index.store.query import run
-from crusts_index.store.settings import Settings
+from crusts_index.store.settings import Settings, search_path
 from crusts_index.store.upgrade import ensure
 from crusts_index.store.when import now_ms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from crusts_index.rows.reports import Problem
 
 HOOK_SECONDS = 1.0
 """The longest that a hook waits for another program to leave the store."""
@@ -129,6 +130,8 @@ def open_refreshed(settings: Settings) -> sqlite3.Connection:
             if not summary.is_complete:
                 left = max(0, summary.pending_bytes - summary.bytes_read) / 1e6
                 note(f"the store is behind by about {left:,.1f} MB of transcripts: run `crusts index`")
+            if summary.touched or not summary.was_priced:
+                _price(settings)
         elif os.path.exists(settings.db):
             ensure(settings.db, timeout=REPORT_SECONDS)
     except CrustsError as error:
@@ -142,20 +145,40 @@ def open_refreshed(settings: Settings) -> sqlite3.Connection:
     return store
 
 
-def keep_up(settings: Settings, summary: Summary | None, *, ask_all: bool = False, fetch: bool = False) -> list[str]:
-    """What a plain index does besides: prices of new models (D15), the search file. Gives back models without a price.
+def _price(settings: Settings) -> None:
+    """Give calls that a report or a hook read their prices (D15); says so where that takes a while."""
+    from crusts_index.store.prices import learn_prices
 
+    def tell(models: list[str]) -> None:
+        note(f"looking up the prices of {', '.join(models[:5])}, once")
+
+    store = open_store(settings.db, write=True, timeout=REPORT_SECONDS)
+    try:
+        latest = last_run(store)
+        learn_prices(store, now_ms(), on_asking=tell)
+        say_of(store, latest, PRICED)
+    finally:
+        store.close()
+
+
+def keep_up(settings: Settings, summary: Summary | None, *, ask_all: bool = False, fetch: bool = False) -> list[str]:
+    """What a plain index does besides: prices of new models (D15), the search file if there is one.
+
+    Gives back the models without a price.
     `summary` is that of the run before it; None = look at everything. Raises CrustsError where the store cannot be had.
     """
-    from crusts_index.store import search
     from crusts_index.store.prices import learn_prices
 
     store = open_store(settings.db, write=True)
     try:
+        latest = last_run(store)
         unpriced = learn_prices(store, now_ms(), refresh=ask_all, refresh_online=fetch)
         try:
-            search.keep_up(settings, summary.touched if summary is not None and summary.was_kept_up else None)
-            note_kept_up(store)
+            if os.path.exists(search_path(settings.db)):
+                from crusts_index.store import search
+
+                search.keep_up(settings, summary.touched if summary is not None and summary.was_kept_up else None)
+            say_of(store, latest, KEPT_UP, PRICED)
         except CrustsError as error:
             note(f"the search file was left as it was: {error}")
     finally:
@@ -163,11 +186,13 @@ def keep_up(settings: Settings, summary: Summary | None, *, ask_all: bool = Fals
     return unpriced
 
 
-def list_problems(settings: Settings) -> list[tuple[str, int, int, str]]:
-    """Damaged and odd places of all transcripts: path, offset, bytes, reason (D5)."""
+def list_problems(settings: Settings) -> list[Problem]:
+    """Damaged and odd places of all transcripts (D5)."""
+    from crusts_index.rows.reports import Problem  # most runs list none
+
     store = open_store(settings.db)
     try:
-        return run(store, "problems").rows
+        return query.rows(store, Problem)
     finally:
         store.close()
 

@@ -18,9 +18,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Options", "Summary", "index_files", "index_roots"]
 
-_LAST_RUN = "(select cast(ifnull(max(id), 0) as text) from runs)"
-_KEPT_UP = f"select 1 from store_facts where name = 'kept_up' and value = {_LAST_RUN}"
-_NOTE_KEPT_UP = f"insert or replace into store_facts (name, value) values ('kept_up', {_LAST_RUN})"
+KEPT_UP, PRICED = "kept_up", "priced"
+"""What can be said of a run: that prices and search know of all that was read till then, or that prices do."""
+
+_LAST_RUN = "select cast(ifnull(max(id), 0) as text) from runs"
+_SAID = f"select name from store_facts where name in ('{KEPT_UP}', '{PRICED}') and value = ({_LAST_RUN})"
+_SAY = "insert or replace into store_facts (name, value) values (?, ?)"
 
 
 def index_roots(store: sqlite3.Connection, path: str, roots: Iterable[str], options: Options) -> Summary:
@@ -35,7 +38,8 @@ def index_roots(store: sqlite3.Connection, path: str, roots: Iterable[str], opti
         walk.walk()
         summary.unreadable += walk.unreadable
     with explained(store):
-        summary.was_kept_up = is_kept_up(store)
+        said = {row[0] for row in store.execute(_SAID)}
+        summary.was_kept_up, summary.was_priced = KEPT_UP in said, PRICED in said
         looks = Looks(store, walks)
         seen, vanished = looks.compare()
         gone = [known.id for path in vanished if (known := _known(store, path)) is not None]
@@ -46,15 +50,16 @@ def index_roots(store: sqlite3.Connection, path: str, roots: Iterable[str], opti
     return summary
 
 
-def is_kept_up(store: sqlite3.Connection) -> bool:
-    """Whether prices and search know of all that was read: no run changed the store since they were brought up."""
-    return store.execute(_KEPT_UP).fetchone() is not None
+def last_run(store: sqlite3.Connection) -> str:
+    """The last run that changed the store. Asked before all that it read is looked at: then no later one is missed."""
+    with explained(store):
+        return str(store.execute(_LAST_RUN).fetchone()[0])
 
 
-def note_kept_up(store: sqlite3.Connection) -> None:
-    """Remember that they do."""
+def say_of(store: sqlite3.Connection, run: str, *what: str) -> None:
+    """Remember KEPT_UP or PRICED of a run; a later one that changes the store makes it untrue."""
     with explained(store), transaction(store):
-        store.execute(_NOTE_KEPT_UP)
+        store.executemany(_SAY, [(name, run) for name in what])
 
 
 def index_files(

@@ -48,6 +48,8 @@ class Summary:
         self.is_complete = True
         self.was_kept_up = False
         """Whether prices and search knew of all that the store held before this run."""
+        self.was_priced = False
+        """Whether prices did."""
         self.unreadable: list[tuple[str, str]] = []
         self.touched: list[int] = []
         """Ids of the transcripts that were read."""

@@ -19,7 +19,17 @@ from crusts_index.index.logged import (
 from crusts_index.index.unwritten import Call, Place, Use
 from crusts_index.jsontext import loads
 from crusts_index.regular import open_regular
-from crusts_index.transcript.categories import EDIT_TOOLS
+from crusts_index.rows.status import StatusOpener, StatusReads, StatusResponse
+from crusts_index.rows.window import (
+    SessionBlock,
+    SessionBoundary,
+    SessionBranch,
+    SessionCall,
+    SessionLeaf,
+    SessionRecord,
+    SessionRemoval,
+)
+from crusts_index.tools import EDITS, READS
 from crusts_index.transcript.spelling import camel
 
 TYPE_CHECKING = False
@@ -28,10 +38,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from crusts_index.index.logged import Counts, Key
+    from crusts_index.rows import Fetch
 
     Json = dict[str, Any]
-    Row = tuple[Any, ...]
-    Fetch = Callable[..., list[Row]]
 
 MOST_BYTES = 2 << 20
 """More than this behind the store, and only the last stretch is read, on its own."""
@@ -70,12 +79,12 @@ class Tail:
         self.uses: dict[str, Use] = {}
         self._reads: dict[tuple[str, object, object], int] = {}
         self._edits: dict[str, int] = {}
-        self.branches: list[Row] = []
-        self.boundaries: list[Row] = []
-        self.prompts: list[Row] = []
-        self.removals: list[Row] = []
+        self.branches: list[SessionBranch] = []
+        self.boundaries: list[SessionBoundary] = []
+        self.prompts: list[SessionBlock] = []
+        self.removals: list[SessionRemoval] = []
         self.end: Place | None = None
-        self.leaf: tuple[int, Key] | None = None
+        self.leaf: SessionLeaf | None = None
         self.last_ms: int | None = None
         self.version: str | None = None
         self.cwd: str | None = None
@@ -95,13 +104,13 @@ class Tail:
                 self._take(self._base | offset, camel(record))
 
     @property
-    def calls(self) -> list[Row]:
-        """Rows of `session_calls`, in log order."""
+    def calls(self) -> list[SessionCall]:
+        """The calls, in log order."""
         return sorted(call.row() for call in self._calls.values() if sum(call.counts[:3]) > 0)
 
     @property
-    def blocks(self) -> list[Row]:
-        """Rows of `session_blocks`: one a call, and the prompts."""
+    def blocks(self) -> list[SessionBlock]:
+        """One block a call, and the prompts."""
         return sorted([call.block() for call in self._calls.values()] + self.prompts)
 
     def _take(self, id: int, record: Json) -> None:
@@ -109,7 +118,7 @@ class Tail:
         if kind == "last-prompt":
             key = uuid_key(record.get("leafUuid"))
             if key is not None:
-                self.leaf = (id, key)
+                self.leaf = SessionLeaf(id, key)
             return
         if record.get("isSidechain") is True:
             return
@@ -182,11 +191,11 @@ class Tail:
         given = given if isinstance(given, dict) else {}
         path = text_of(given.get("file_path") or given.get("notebook_path") or given.get("path"))
         is_reread = False
-        if path and name == "Read":
+        if path and name in READS:
             part = (path, given.get("offset"), given.get("limit"))
             is_reread = self._is_read_before(*part)
             self._reads[path, str(part[1]), str(part[2])] = id
-        elif path and name in EDIT_TOOLS:
+        elif path and name in EDITS:
             self._edits[path] = id
         if tool_use_id := text_of(block.get("id")):
             self.uses[tool_use_id] = Use(id, name, path, is_reread=is_reread, result_tokens=0)
@@ -194,9 +203,8 @@ class Tail:
     def _is_read_before(self, path: str, offset: object, limit: object) -> bool:
         read, edit = self._reads.get((path, str(offset), str(limit))), self._edits.get(path)
         if (read is None or edit is None) and all(one is None or type(one) is int for one in (offset, limit)):
-            rows = self._fetch("status_reads", transcript=self.transcript, path=path, offset=offset, limit=limit)
-            for stored_read, stored_edit in rows:
-                read, edit = read or stored_read, edit or stored_edit
+            for row in self._fetch(StatusReads, transcript=self.transcript, path=path, offset=offset, limit=limit):
+                read, edit = read or row.read_id, edit or row.edit_id
         return read is not None and (edit is None or edit < read)
 
     def _user(self, here: Place, record: Json, time_ms: int | None, parent: Key | None, key: Key | None) -> None:
@@ -222,17 +230,35 @@ class Tail:
             self.messages += 1
             here.message = self.messages
         if here.message is not None and (by_person or is_summary):
-            self._note_prompt(here, time_ms, "user", is_prompt=by_person, is_summary=is_summary)
+            self._note_prompt(here, here.message, time_ms, "user", is_prompt=by_person, is_summary=is_summary)
 
     def _note_prompt(
-        self, here: Place, time_ms: int | None, record_type: str, *, is_prompt: bool, is_summary: bool
+        self, here: Place, message: int, time_ms: int | None, record_type: str, *, is_prompt: bool, is_summary: bool
     ) -> None:
-        """A row of `session_blocks` for a record at which a window may begin."""
+        """A block of a record at which a window may begin."""
         self.prompts.append(
-            (
-                *(here.record_id, here.record_id, here.message, time_ms, "text", "conversation", 0, 0, 0, 0),
-                *(here.branch, here.epoch, self._ordinals, record_type, None, int(is_prompt), int(is_summary), 0),
-                *(None, None, None),
+            SessionBlock(
+                id=here.record_id,
+                record_id=here.record_id,
+                message=message,
+                time_ms=time_ms,
+                kind="text",
+                category="conversation",
+                tokens=0,
+                estimate=0,
+                chars=0,
+                is_exact=0,
+                branch=here.branch,
+                epoch=here.epoch,
+                call_ordinal=self._ordinals,
+                type=record_type,
+                subtype=None,
+                is_prompt=int(is_prompt),
+                is_summary=int(is_summary),
+                is_meta=0,
+                origin=None,
+                tool_use_id=None,
+                response_id=None,
             )
         )
 
@@ -266,11 +292,21 @@ class Tail:
         here.epoch = self.epochs
         said = record.get("compactMetadata")
         said = camel(said) if isinstance(said, dict) else {}
-        counts = (said.get(name) for name in ("preTokens", "postTokens", "cumulativeDroppedTokens", "durationMs"))
         self.boundaries.append(
-            (
-                *(here.record_id, time_ms, text_of(said.get("trigger")), *map(count_of, counts), None, None, None),
-                *(here.epoch, here.branch, 1),
+            SessionBoundary(
+                id=here.record_id,
+                time_ms=time_ms,
+                trigger=text_of(said.get("trigger")),
+                pre_tokens=count_of(said.get("preTokens")),
+                post_tokens=count_of(said.get("postTokens")),
+                dropped_tokens=count_of(said.get("cumulativeDroppedTokens")),
+                duration_ms=count_of(said.get("durationMs")),
+                focus=None,
+                preserved=None,
+                discovered_tools=None,
+                epoch=here.epoch,
+                branch=here.branch,
+                is_owner=1,
             )
         )
 
@@ -285,22 +321,42 @@ class Tail:
         self.messages += 1
         here.message = self.messages
         if by_person:
-            self._note_prompt(here, time_ms, "attachment", is_prompt=True, is_summary=False)
+            self._note_prompt(here, self.messages, time_ms, "attachment", is_prompt=True, is_summary=False)
 
     def _remove(self, here: Place) -> None:
         """Something was taken out of the window: a drop of the context behind it is no compaction."""
-        self.removals.append((here.record_id, here.message, "removal", None, here.branch, here.response_id, None, None))
+        self.removals.append(
+            SessionRemoval(
+                record_id=here.record_id,
+                message=here.message,
+                kind="removal",
+                saved_tokens=None,
+                branch=here.branch,
+                response_id=here.response_id,
+                tool_use_row=None,
+                target_record_id=None,
+            )
+        )
 
     def _open_branch(self, here: Place, parent: Key | None, key: Key | None) -> None:
         """A prompt or boundary whose parent has one already begins a new branch (D10)."""
         if parent is None and (key is None or not self._is_chained):
             self._openers.add(None)
             return
-        if parent in self._openers or self._fetch("status_opener", transcript=self.transcript, uuid=parent):
+        if parent in self._openers or self._fetch(StatusOpener, transcript=self.transcript, uuid=parent):
             self.branch_count += 1
             fork = self._place(parent)
-            where = (fork.record_id, fork.branch, fork.response_id) if fork else (None, None, None)
-            self.branches.append((self.branch_count, here.branch, int(parent is None), here.record_id, *where))
+            self.branches.append(
+                SessionBranch(
+                    branch=self.branch_count,
+                    parent_branch=here.branch,
+                    starts_anew=int(parent is None),
+                    first_record_id=here.record_id,
+                    fork_record_id=fork.record_id if fork else None,
+                    fork_branch=fork.branch if fork else None,
+                    fork_response_id=fork.response_id if fork else None,
+                )
+            )
             here.branch = self.branch_count
             if parent is None:
                 here.epoch = 0
@@ -315,17 +371,16 @@ class Tail:
         if known is not None:
             return known
         message = self._by_message.get(name) if name and request_id else None
-        rows: list[Row] = []
+        rows: list[StatusResponse] = []
         if name and message is None:
-            rows = self._fetch(
-                "status_response", transcript=self.transcript, message_id=message_id, request_id=request_id
-            )
-        for id, stored_message, ordinal, branch, epoch, stored_request, *stored_side in rows:
-            if request_id is not None or stored_request is not None:
-                message = stored_message
-            if stored_request == request_id and (side is None or side == tuple(stored_side)):
-                call = Call(id, stored_message or 0, ordinal, branch, epoch)
-                call.stored = self._stored_blocks(id)
+            rows = self._fetch(StatusResponse, transcript=self.transcript, message_id=message_id, request_id=request_id)
+        for row in rows:
+            if request_id is not None or row.request_id is not None:
+                message = row.message
+            same_side = side is None or side == (row.input_tokens, row.cache_read_tokens, row.cache_write_tokens)
+            if row.request_id == request_id and same_side:
+                call = Call(row.id, row.message or 0, row.ordinal, row.branch, row.epoch)
+                call.stored = self._stored_blocks(row.id)
                 break
         else:
             if message is None:
@@ -339,8 +394,10 @@ class Tail:
         return call
 
     def _stored_blocks(self, response_id: int) -> list[tuple[int, bool, bool]]:
-        rows = self._fetch("status_blocks", transcript=self.transcript, before=0, since=response_id)
-        return [(row[7], row[4] == "thinking", row[8] == 0) for row in rows if row[20] == response_id]
+        rows = self._fetch(SessionBlock, "status_blocks", transcript=self.transcript, before=0, since=response_id)
+        return [
+            (row.estimate, row.kind == "thinking", row.chars == 0) for row in rows if row.response_id == response_id
+        ]
 
     def _place(self, key: Key | None) -> Place | None:
         if key is None:
@@ -348,8 +405,8 @@ class Tail:
         return self.places.get(key) or self._stored(key)
 
     def _stored(self, key: Key) -> Place | None:
-        for row in self._fetch("session_record", transcript=self.transcript, uuid=key):
-            return Place(*row)
+        for row in self._fetch(SessionRecord, transcript=self.transcript, uuid=key):
+            return Place(row.id, row.branch, row.epoch, row.response_id, row.message)
         return None
 
 

@@ -56,7 +56,7 @@ def keep_promises(
             return None
         is_text = found.kind == promises.TEXT
         names = [row[0] for row in store.execute("select session_id from forgotten")]
-        is_done = search.leave_nothing(search_path(settings.db), None if is_text else store)
+        is_done = search.leave_nothing(search_path(settings.db))
         copies = copies_holding(settings.db, None if is_text else names)
         for copy in copies:
             remove(copy)

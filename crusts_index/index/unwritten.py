@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from crusts_index.index.logged import text_of
+from crusts_index.rows.window import SessionBlock, SessionCall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from crusts_index.index.logged import Counts
-
-    Row = tuple[Any, ...]
 
 
 class Place:
@@ -51,21 +50,56 @@ class Call:
         self.parts: list[tuple[str, Any]] = []  # its blocks: kind, and text or tool use
         self.stored: list[tuple[int, bool, bool]] = []  # those that the store has: estimate, is thinking, is empty
 
-    def row(self) -> Row:
-        """A row of `session_calls`."""
+    def row(self) -> SessionCall:
+        """The call as far as it is known; its price is not."""
         fresh, read, write, write_1h, output = self.counts
-        return (
-            *(self.id, self.last_record_id, self.message, self.ordinal, self.branch, self.epoch),
-            *(self.model or "unknown", self.time_ms, fresh, read, write, write_1h, output, self.thinking),
-            *(fresh + read + write, None, None, self.stop_reason, self.effort),
+        return SessionCall(
+            id=self.id,
+            last_record_id=self.last_record_id,
+            message=self.message,
+            ordinal=self.ordinal,
+            branch=self.branch,
+            epoch=self.epoch,
+            model=self.model or "unknown",
+            time_ms=self.time_ms,
+            input_tokens=fresh,
+            cache_read_tokens=read,
+            cache_write_tokens=write,
+            cache_write_1h_tokens=write_1h,
+            output_tokens=output,
+            thinking_tokens=self.thinking,
+            context_tokens=fresh + read + write,
+            cost_usd=None,
+            cache_read_usd=None,
+            stop_reason=self.stop_reason,
+            effort=self.effort,
         )
 
-    def block(self) -> Row:
-        """One row of `session_blocks` for all that it said: its tokens, and whether the output logged can be right."""
+    def block(self) -> SessionBlock:
+        """One block for all that it said: its tokens, and whether the output logged can be right."""
         tokens, is_exact = self._tokens()
-        return (
-            *(self.id, self.id, self.message, self.time_ms, "text", "conversation", tokens, tokens, 0, int(is_exact)),
-            *(self.branch, self.epoch, self.ordinal, "assistant", None, 0, 0, 0, None, None, self.id),
+        return SessionBlock(
+            id=self.id,
+            record_id=self.id,
+            message=self.message,
+            time_ms=self.time_ms,
+            kind="text",
+            category="conversation",
+            tokens=tokens,
+            estimate=tokens,
+            chars=0,
+            is_exact=int(is_exact),
+            branch=self.branch,
+            epoch=self.epoch,
+            call_ordinal=self.ordinal,
+            type="assistant",
+            subtype=None,
+            is_prompt=0,
+            is_summary=0,
+            is_meta=0,
+            origin=None,
+            tool_use_id=None,
+            response_id=self.id,
         )
 
     def _tokens(self) -> tuple[int, bool]:

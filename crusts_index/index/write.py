@@ -12,7 +12,7 @@ from crusts_index.index.calls import drop_returned, release_calls, settle_calls
 from crusts_index.index.extent import TABLES, bounds, delete_rows
 from crusts_index.index.owners import settle_owners, shared_uses
 from crusts_index.index.plan import PARSER
-from crusts_index.index.read import DROP, RETAIN, Stretch
+from crusts_index.index.read import DROP, RECORD_BYTES, RETAIN, Stretch
 from crusts_index.index.sessions import settle_sessions, settle_view
 from crusts_index.store.open import explained
 from crusts_index.store.promises import note_text
@@ -177,7 +177,7 @@ class Writer:
         self._continued.update(stretch.continued)
         self._uses.update(row[0] for row in rows["stored_tool_uses"])
         self._transcripts[stretch.transcript_id] = stretch.is_last
-        self._bytes += stretch.bytes_read
+        self._bytes += max(stretch.bytes_read, RECORD_BYTES * stretch.records)
         records, problems, read = self._counts
         self._counts = (
             records + stretch.records,

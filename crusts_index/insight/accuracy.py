@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from crusts_index.insight.tuples import NamedTuple
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from crusts_index.rows.reports import EstimatePair
 
 
 class Accuracy(NamedTuple):
@@ -20,12 +22,13 @@ class Accuracy(NamedTuple):
     spread_high_percent: float
 
 
-def accuracy_of(samples: Iterable[tuple[str, str, int, int]]) -> list[Accuracy]:
-    """Group `(version, kind, estimate, truth)` samples and sum up their errors; most samples first."""
+def accuracy_of(pairs: Iterable[EstimatePair]) -> list[Accuracy]:
+    """Group pairs by version and kind, and sum up their errors; most pairs first."""
     errors: dict[tuple[str, str], list[float]] = {}
-    for version, kind, estimate, truth in samples:
-        if truth > 0:
-            errors.setdefault((version, kind), []).append((estimate - truth) / truth * 100)
+    for pair in pairs:
+        if pair.growth > 0:
+            error = (pair.estimate - pair.growth) / pair.growth * 100
+            errors.setdefault((pair.version, pair.kind), []).append(error)
     found = [
         Accuracy(version, kind, len(group), quantile(group, 0.5), quantile(group, 0.25), quantile(group, 0.75))
         for (version, kind), group in errors.items()

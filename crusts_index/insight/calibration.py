@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crusts_index.insight.contents import contents_of
-from crusts_index.insight.tuples import NamedTuple
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from crusts_index.insight.losses import losses_of, prices_of
-from crusts_index.insight.tuples import NamedTuple
+from crusts_index.rows.trend import LostCompaction
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from crusts_index.insight.facts import Facts, Fetch
+    from crusts_index.insight.facts import Facts
     from crusts_index.insight.losses import Event
+    from crusts_index.rows import Fetch
 
     Load = Callable[[str, int | None], Facts]
 
@@ -63,12 +65,13 @@ def costs_of(fetch: Fetch, load: Load, *, since: int | None, until: int | None, 
     """Every compaction of a period, each once (D2), oldest first."""
     events: dict[str, dict[int, Event]] = {}
     found = []
-    for row in fetch("lost", since=since, until=until, project=project):
-        session, record = row[8], row[9]
-        if session is not None and session not in events:
-            events[session] = _events(fetch, load, session)
-        event = events[session].get(record) if session is not None else None
-        found.append(_cost(row[:8], event))
+    for row in fetch(LostCompaction, since=since, until=until, project=project):
+        event = None
+        if row.view_session is not None and row.view_id is not None:
+            if row.view_session not in events:
+                events[row.view_session] = _events(fetch, load, row.view_session)
+            event = events[row.view_session].get(row.view_id)
+        found.append(_cost(row, event if event is not None and event.is_known else None))
     return found
 
 
@@ -94,20 +97,20 @@ def _events(fetch: Fetch, load: Load, session: str) -> dict[int, Event]:
     return {event.compaction.id: event for event in found if event.compaction.detection == "marker"}
 
 
-def _cost(row: tuple[object, ...], event: Event | None) -> Cost:
-    session, project, timestamp, week, trigger, focus, before, after = row
-    known = event is not None and event.is_known
-    return Cost._make(
-        (
-            *(session, project, timestamp, week, trigger, focus),
-            event.tokens_before if event is not None and known else before,
-            event.tokens_after if event is not None and known else after,
-            *(
-                (event.lost_tokens, event.again_tokens, event.again_usd, event.calls_until_full)
-                if event is not None and known
-                else (None, None, None, None)
-            ),
-        )
+def _cost(row: LostCompaction, event: Event | None) -> Cost:
+    return Cost(
+        session_id=row.session_id,
+        project=row.project,
+        timestamp=row.timestamp,
+        week=row.week,
+        trigger=row.trigger,
+        focus=row.focus,
+        tokens_before=event.tokens_before if event else row.before_tokens,
+        tokens_after=event.tokens_after if event else row.after_tokens,
+        lost_tokens=event.lost_tokens if event else None,
+        again_tokens=event.again_tokens if event else None,
+        again_usd=event.again_usd if event else None,
+        calls_until_full=event.calls_until_full if event else None,
     )
 
 

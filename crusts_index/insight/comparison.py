@@ -4,38 +4,22 @@ from __future__ import annotations
 
 from crusts_index.insight.buckets import buckets_of
 from crusts_index.insight.diff import difference, percent_of_change
-from crusts_index.insight.tuples import NamedTuple
 from crusts_index.insight.waste import find_waste
+from crusts_index.rows.session import Billed, SessionOtherRead
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from crusts_index.insight.buckets import Buckets
     from crusts_index.insight.diff import Difference
-    from crusts_index.insight.facts import Facts, Fetch
+    from crusts_index.insight.facts import Facts
     from crusts_index.insight.thresholds import Thresholds
     from crusts_index.insight.window import Window
+    from crusts_index.rows import Fetch
 
 _TOOLS_PERCENT = 15
 _CONVERSATION_PERCENT = 10
 _TOTAL_PERCENT = 20
-
-
-class Billed(NamedTuple):
-    """The API calls that a session owns (D2): tokens as billed, exact; the cost at list price, None if unpriced."""
-
-    calls: int
-    input_tokens: int
-    cache_read_tokens: int
-    cache_write_tokens: int
-    output_tokens: int
-    cost_usd: float | None
-    unpriced_calls: int
-
-    @property
-    def cache_read_share(self) -> float | None:
-        """Cache reads of all context tokens; None without any."""
-        context = self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
-        return self.cache_read_tokens / context if context else None
 
 
 class Side(NamedTuple):
@@ -73,7 +57,7 @@ def side_of(fetch: Fetch, facts: Facts, window: Window, thresholds: Thresholds) 
     session = facts.session
     waste = [
         item
-        for item in find_waste(facts, window, thresholds, fetch("session_other_reads", session=session.session_id))
+        for item in find_waste(facts, window, thresholds, fetch(SessionOtherRead, session=session.session_id))
         if item.excuse is None
     ]
     return Side(
@@ -86,7 +70,7 @@ def side_of(fetch: Fetch, facts: Facts, window: Window, thresholds: Thresholds) 
         waste_items=len(waste),
         waste_tokens=sum(item.estimated_tokens for item in waste),
         compactions=len(facts.all_compactions),
-        billed=Billed(*fetch("compare", session=session.session_id)[0]),
+        billed=fetch(Billed, session=session.session_id)[0],
     )
 
 

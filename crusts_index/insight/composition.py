@@ -7,7 +7,7 @@ from bisect import bisect_right
 from crusts_index.insight.buckets import LEAST_SCALE, MOST_SCALE
 from crusts_index.insight.catalogue import deferred_load_tokens
 from crusts_index.insight.facts import CATEGORIES
-from crusts_index.insight.tuples import NamedTuple
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from crusts_index.insight.catalogue import deferred_load_tokens
 from crusts_index.insight.contents import loaded_tools
 from crusts_index.insight.mentions import short_names
-from crusts_index.insight.rereads import EDIT_TOOLS, READ_TOOLS
-from crusts_index.insight.tuples import NamedTuple
+from crusts_index.tools import EDITS, READS
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,10 +56,10 @@ def files_of(facts: Facts, waste: Sequence[WasteItem]) -> list[FileUse]:
     found: dict[str, list[int]] = {}
     numbers: dict[str, list[int]] = {}
     for use in facts.tool_uses:
-        if not use.in_window or not use.path or (use.name not in READ_TOOLS and use.name not in EDIT_TOOLS):
+        if not use.in_window or not use.path or (use.name not in READS and use.name not in EDITS):
             continue
         counts = found.setdefault(use.path, [0, 0, 0])
-        if use.name in EDIT_TOOLS:
+        if use.name in EDITS:
             counts[1] += not use.is_error
             continue
         counts[0] += 1
@@ -104,7 +104,7 @@ def _tools(facts: Facts) -> list[Consumer]:
         use = uses.get(block.tool_use_row) if block.tool_use_row is not None else None
         if use is None or not block.in_window or block.kind != "tool_result":
             continue
-        if use.name in READ_TOOLS and use.path:
+        if use.name in READS and use.path:
             continue
         name = f"MCP server {use.server}" if use.server else f"{use.name or 'unknown tool'} results"
         tokens[name] = tokens.get(name, 0) + block.tokens

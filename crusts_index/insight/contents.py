@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from crusts_index.insight.catalogue import deferred_load_tokens
 from crusts_index.insight.facts import CATEGORIES
-from crusts_index.insight.tuples import NamedTuple
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

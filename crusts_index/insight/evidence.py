@@ -9,19 +9,19 @@ from crusts_index.insight.lost_items import (
     FILE_ATTACHMENTS,
     FILE_READ,
     INSTRUCTION,
-    READERS,
-    RETRIEVERS,
     TOOL_RESULT,
     Item,
     Order,
 )
-from crusts_index.insight.tuples import NamedTuple
+from crusts_index.tools import READS, RETRIEVES
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from crusts_index.insight.facts import Attachment, Block, Compaction, Facts, ToolUse
+    from crusts_index.rows.session import CallPrice
 
 KEPT, REINJECTED, REACQUIRED, NAMED, GONE = (
     "kept",
@@ -36,13 +36,6 @@ VERDICTS = (KEPT, REINJECTED, REACQUIRED, NAMED, GONE)
 REFERENCE = "compact_file_reference"
 _LEAST_PREVIEW = 20
 _PREVIEW = 30
-
-
-class CallPrice(NamedTuple):
-    """List prices of one call, USD a million tokens: of its output, and of what it took in for the first time."""
-
-    output_usd: float | None
-    intake_usd: float | None
 
 
 class Again(NamedTuple):
@@ -137,7 +130,7 @@ class After:
             if use.on_path and result is not None and not use.is_error and not use.is_stub:
                 asked = use.use_record_id if use.use_record_id is not None else result
                 if self._order.key(asked) > start:
-                    if use.name in READERS:
+                    if use.name in READS:
                         self._reads.setdefault(_range(use), use)
                     if use.input_hash is not None:
                         self._inputs.setdefault(use.input_hash, use)
@@ -210,10 +203,10 @@ class After:
         if attached:
             self._add(found, self._reads.get((item.path, None, None)))
         for use in item.uses:
-            later = self._reads.get(_range(use)) if use.name in READERS and use.path else None
+            later = self._reads.get(_range(use)) if use.name in READS and use.path else None
             if later is None and use.input_hash is not None:
                 same = self._inputs.get(use.input_hash)
-                if same is not None and (use.name in RETRIEVERS or same.result_hash == use.result_hash):
+                if same is not None and (use.name in RETRIEVES or same.result_hash == use.result_hash):
                     later = same
             self._add(found, later)
         return list(found.values())

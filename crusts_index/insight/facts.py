@@ -6,15 +6,16 @@ Ids compare in log order within a transcript. Tokens are exact where a call was 
 
 from __future__ import annotations
 
-from crusts_index.insight.tuples import NamedTuple
+from crusts_index.rows.session import SessionText
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from typing import Any
 
-    Fetch = Callable[..., list[tuple[Any, ...]]]
-    """`fetch(name, **parameters)`: the rows of `queries/<name>.sql`."""
+    from crusts_index.rows import Fetch
+    from crusts_index.rows.session import SessionLoad, SessionThread
 
 CATEGORIES = ("conversation", "retrieved", "user", "system", "tools", "state")
 """The six, in the order in which they are shown and in which ties are broken (D12)."""
@@ -175,14 +176,6 @@ class Removal(NamedTuple):
     on_path: bool
 
 
-class ToolLoad(NamedTuple):
-    """A deferred tool whose schema a ToolSearch result loaded."""
-
-    record_id: int
-    message: int | None
-    name: str
-
-
 class Attachment(NamedTuple):
     """An attachment, whether it reached the model (`message`) or not."""
 
@@ -216,21 +209,6 @@ class Surrounding(NamedTuple):
     project_path: str | None
     tokens: int
     detail: Mapping[str, Any]
-
-
-class Thread(NamedTuple):
-    """One thread of the session, whichever transcript it stands in. Tokens are of its calls' contexts."""
-
-    id: int
-    kind: str
-    agent_id: str | None
-    agent_type: str | None
-    description: str | None
-    parent_tool_use_id: str | None
-    calls: int
-    context_tokens: int
-    output_tokens: int
-    cost_usd: float | None
 
 
 class Facts:
@@ -267,12 +245,12 @@ class Facts:
     compactions: list[Compaction]  # boundaries as logged, log order
     inferred: list[Compaction]  # where the transcript has no marker at all (D10)
     removals: list[Removal]
-    loads: list[ToolLoad]
+    loads: list[SessionLoad]  # messages numbered over the parts
     attachments: list[Attachment]
     context_reports: list[ContextReport]
     surroundings: list[Surrounding]
     surroundings_complete: bool  # False: some file changed since, so the fixed context is not divided (D11)
-    threads: list[Thread]
+    threads: list[SessionThread]
     leaf_record_id: int | None
     live_from: Compaction | None  # the compaction that the live window stands behind
     parts: list[int]  # transcripts, in the order in which their messages are numbered
@@ -295,7 +273,7 @@ class Facts:
         """All stored texts of the session by block id, read at the first use."""
         if self._texts is None:
             self._texts = {
-                row[0]: row[1] for part in self.parts for row in self._fetch("session_texts", transcript=part)
+                row.block_id: row.text for part in self.parts for row in self._fetch(SessionText, transcript=part)
             }
         return self._texts
 

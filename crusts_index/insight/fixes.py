@@ -6,7 +6,7 @@ from crusts_index.insight.advice import COMPACT_FROM, SOON
 from crusts_index.insight.focus import PLAIN, compact_focus
 from crusts_index.insight.mentions import short_names
 from crusts_index.insight.thresholds import Thresholds
-from crusts_index.insight.tuples import NamedTuple
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

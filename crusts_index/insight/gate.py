@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crusts_index.insight.tuples import NamedTuple
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

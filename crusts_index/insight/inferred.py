@@ -8,17 +8,16 @@ from crusts_index.insight.facts import Compaction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from crusts_index.insight.facts import Call, Removal
     from crusts_index.insight.parts import Part
     from crusts_index.insight.path import Path
+    from crusts_index.rows.window import SessionBlock
 
 DROP_TOKENS = 30_000
 
 
 def infer_compactions(
-    rows: list[tuple[Part, list[tuple[Any, ...]]]], calls: list[Call], removals: list[Removal], path: Path
+    rows: list[tuple[Part, list[SessionBlock]]], calls: list[Call], removals: list[Removal], path: Path
 ) -> list[Compaction]:
     """The compactions that the live path shows without a boundary, in log order.
 
@@ -27,14 +26,14 @@ def infer_compactions(
     if len(rows) != 1:
         return []  # parts of a session begin with a context of their own
     part, blocks = rows[0]
-    on_path = [row for row in blocks if path.holds(part.branch(row[10]), row[1], row[20])]
+    on_path = [row for row in blocks if path.holds(part.branch(row.branch), row.record_id, row.response_id)]
     live = [call for call in calls if call.on_path]
     found: list[Compaction] = []
-    summaries = [row for row in on_path if row[16]]
+    summaries = [row for row in on_path if row.is_summary]
     for place, row in enumerate(summaries):
-        if place and summaries[place - 1][1] == row[1]:
+        if place and summaries[place - 1].record_id == row.record_id:
             continue
-        before = next((call for call in reversed(live) if call.id < row[1]), None)
+        before = next((call for call in reversed(live) if call.id < row.record_id), None)
         found.append(_make(part, row, before, "summary", row))
     for before, after in pairwise(live):
         between = range(before.id, after.id)
@@ -42,8 +41,8 @@ def infer_compactions(
             continue
         if any(one.id in between for one in found) or any(one.record_id in between for one in removals):
             continue
-        start = next((row for row in reversed(on_path) if row[1] in between and row[15]), None)
-        start = start or next((row for row in on_path if row[1] >= after.id), None)
+        start = next((row for row in reversed(on_path) if row.record_id in between and row.is_prompt), None)
+        start = start or next((row for row in on_path if row.record_id >= after.id), None)
         if start is not None:
             found.append(_make(part, start, before, "heuristic", None))
     found.sort(key=lambda one: one.id)
@@ -51,12 +50,12 @@ def infer_compactions(
 
 
 def _make(
-    part: Part, row: tuple[Any, ...], before: Call | None, detection: str, summary: tuple[Any, ...] | None
+    part: Part, row: SessionBlock, before: Call | None, detection: str, summary: SessionBlock | None
 ) -> Compaction:
     return Compaction(
-        id=row[1],
-        message=part.base + row[2],
-        time_ms=row[3],
+        id=row.record_id,
+        message=part.base + row.message,
+        time_ms=row.time_ms,
         trigger=None,
         pre_tokens=before.context_tokens + before.output_tokens if before else None,
         post_tokens=None,
@@ -66,9 +65,9 @@ def _make(
         preserved=(),
         discovered_tools=(),
         epoch=0,
-        branch=part.branch(row[10]),
-        summary_record_id=summary[1] if summary else None,
-        summary_message=part.base + summary[2] if summary else None,
+        branch=part.branch(row.branch),
+        summary_record_id=summary.record_id if summary else None,
+        summary_message=part.base + summary.message if summary else None,
         is_owner=True,
         on_path=True,
         detection=detection,

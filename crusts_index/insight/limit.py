@@ -15,15 +15,17 @@ from crusts_index.insight.catalogue import (
     variant_window,
 )
 from crusts_index.insight.numbers import usable_number
-from crusts_index.insight.tuples import NamedTuple
 from crusts_index.jsontext import loads
+from crusts_index.rows.window import SessionPasted
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
-    from crusts_index.insight.facts import ContextReport, Facts, Fetch
+    from crusts_index.insight.facts import ContextReport, Facts
+    from crusts_index.rows import Fetch
 
 
 class WindowSettings(NamedTuple):
@@ -77,9 +79,9 @@ def window_settings(
 
 def _pasted_schemas(fetch: Fetch, version: str | None) -> int | None:
     """Tokens of the loaded system tools as the user last pasted them, for a Claude Code of the same age."""
-    for pasted_version, rows in fetch("session_pasted"):
-        same = pasted_version is None or core_schema_tokens(pasted_version) == core_schema_tokens(version)
-        return schemas_of(loads(rows)) if same else None
+    for pasted in fetch(SessionPasted):
+        same = pasted.version is None or core_schema_tokens(pasted.version) == core_schema_tokens(version)
+        return schemas_of(loads(pasted.rows)) if same else None
     return None
 
 

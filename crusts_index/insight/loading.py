@@ -16,12 +16,16 @@ from crusts_index.insight.joined import join_tool_uses
 from crusts_index.insight.parts import Part, names_in, read_parts
 from crusts_index.insight.path import Path, walk
 from crusts_index.insight.trim import trimmed_end
+from crusts_index.rows.session import SessionThread
+from crusts_index.rows.window import SessionPart, SessionRemoval
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from crusts_index.rows import Fetch
+    from crusts_index.rows.session import SessionToolUse
+    from crusts_index.rows.window import SessionBlock
 
-    from crusts_index.insight.facts import Fetch
+    PartBlocks = list[tuple[Part, list[SessionBlock]]]
 
 
 def load(fetch: Fetch, session_id: str, until: int | None = None, *, trim: bool = True) -> Facts:
@@ -30,8 +34,8 @@ def load(fetch: Fetch, session_id: str, until: int | None = None, *, trim: bool 
     Without `until`, a trailing call of crusts itself is left out unless `trim` is False.
     Raises CrustsError for a session that the store does not know and for a number out of range.
     """
-    heads = fetch("session_parts", session=session_id)
-    if not heads and not fetch("session_threads", session=session_id, transcript=None, cut=None):
+    heads = fetch(SessionPart, session=session_id)
+    if not heads and not fetch(SessionThread, session=session_id, transcript=None, cut=None):
         raise CrustsError(f"the store knows no session {session_id}")
     parts = read_parts(fetch, heads)
     count = sum(part.messages for part in parts)
@@ -58,7 +62,7 @@ class _Assembly:
         self,
         fetch: Fetch,
         session_id: str,
-        heads: list[tuple[Any, ...]],
+        heads: list[SessionPart],
         parts: list[Part],
         until: int | None,
     ) -> None:
@@ -84,7 +88,7 @@ class _Assembly:
         if not self._compactions:
             inferred = infer_compactions(rows, calls, self._removals, self._path)
         live = self._live_compaction(inferred)
-        uses = {row[0]: row for part in self._parts for row in part.tool_uses(self._fetch)}
+        uses = {row.id: row for part in self._parts for row in part.tool_uses(self._fetch)}
         blocks = self._make_blocks(rows, uses, live, inferred)
         last_ms = max((part.last_ms for part in self._parts if part.last_ms is not None), default=None)
         session = self._session(last_ms)
@@ -155,46 +159,59 @@ class _Assembly:
                 messages=0,
             )
         last = heads[len(self._parts) - 1] if self._parts else heads[-1]
-        project: str = heads[0][2]
-        versions = [version for head in heads[: len(self._parts)] for version in (head[7], head[8]) if version]
+        project = heads[0].project
+        versions = [
+            version for head in heads[: len(self._parts)] for version in (head.version, head.last_version) if version
+        ]
         last_part = self._parts[-1] if self._parts else None
         return Session(
             session_id=self._session_id,
             project=project,
             project_folder=project if project.startswith("/") else None,
-            title=heads[-1][11],
+            title=heads[-1].title,
             version=versions[-1] if versions else None,
             first_version=versions[0] if versions else None,
-            started_ms=min((head[5] for head in heads if head[5] is not None), default=None),
+            started_ms=min((head.first_ms for head in heads if head.first_ms is not None), default=None),
             last_ms=last_ms,
-            gone=bool(last[4]),
-            transcript_path=last[3],
+            gone=bool(last.gone),
+            transcript_path=last.path,
             messages=last_part.base + last_part.messages if last_part else 0,
-            entrypoint=last[9],
-            git_branch=last[10],
+            entrypoint=last.entrypoint,
+            git_branch=last.git_branch,
         )
 
-    def _read_calls(self, rows: list[tuple[Part, list[tuple[Any, ...]]]]) -> list[Call]:
+    def _read_calls(self, rows: PartBlocks) -> list[Call]:
         holds = self._path.holds
         calls = []
         for part, block_rows in rows:
-            unbilled = {row[20] for row in block_rows if row[20] is not None and not row[9]}
+            unbilled = {block.response_id for block in block_rows if not block.is_exact}
             for row in part.calls():
-                branch, epoch = part.branch(row[4]), part.epoch(row[5])
+                branch = part.branch(row.branch)
                 calls.append(
-                    Call._make(
-                        (
-                            *(
-                                row[0],
-                                row[0],
-                                row[1],
-                                part.base + row[2],
-                                part.calls_base + row[3],
-                                branch,
-                                epoch,
-                            ),
-                            *(*row[6:18], row[0] in unbilled, holds(branch, row[0], row[0]), False, row[18]),
-                        )
+                    Call(  # by place, since by name takes five times as long
+                        row.id,
+                        row.id,
+                        row.last_record_id,
+                        part.base + row.message,
+                        part.calls_base + row.ordinal,
+                        branch,
+                        part.epoch(row.epoch),
+                        row.model,
+                        row.time_ms,
+                        row.input_tokens,
+                        row.cache_read_tokens,
+                        row.cache_write_tokens,
+                        row.cache_write_1h_tokens,
+                        row.output_tokens,
+                        row.thinking_tokens,
+                        row.context_tokens,
+                        row.cost_usd,
+                        row.cache_read_usd,
+                        row.stop_reason,
+                        row.id in unbilled,
+                        holds(branch, row.id, row.id),
+                        live_epoch=False,
+                        effort=row.effort,
                     )
                 )
         return calls
@@ -216,8 +233,8 @@ class _Assembly:
 
     def _make_blocks(
         self,
-        rows: list[tuple[Part, list[tuple[Any, ...]]]],
-        uses: dict[int, tuple[Any, ...]],
+        rows: PartBlocks,
+        uses: dict[int, SessionToolUse],
         live: Compaction | None,
         inferred: list[Compaction],
     ) -> list[Block]:
@@ -227,12 +244,12 @@ class _Assembly:
         emptied = {one.tool_use_row for one in self._removals if one.on_path and one.tool_use_row}
         starts = [one.id for one in inferred]
         blocks: list[Block] = []
-        answered: set[int] = set()  # a second result of one tool use is a replay of the first
+        answered: set[int | None] = set()  # a second result of one tool use is a replay of the first
         for part, block_rows in rows:
             base, calls_base, branch_of, epoch_of = part.base, part.calls_base, part.branch, part.epoch
             for row in block_rows:
-                record_id, use_row, response = row[1], row[19], row[20]
-                branch, epoch = branch_of(row[10]), epoch_of(row[11])
+                record_id, use_row, response = row.record_id, row.tool_use_id, row.response_id
+                branch, epoch = branch_of(row.branch), epoch_of(row.epoch)
                 on_path = holds(branch, record_id, response)
                 if starts and on_path:
                     epoch += sum(start <= record_id for start in starts)
@@ -240,55 +257,67 @@ class _Assembly:
                 else:
                     inside = on_path and epoch == leaf_epoch
                 in_window = (inside or record_id in preserved) and record_id not in out
-                if in_window and row[4] == "tool_result":
+                if in_window and row.kind == "tool_result":
                     in_window = use_row not in emptied and use_row not in answered
                     answered.add(use_row)
                 use = uses.get(use_row) if use_row is not None else None
                 blocks.append(
-                    Block._make(
-                        (
-                            *(row[0], record_id, base + row[2], *row[3:9], row[9] == 1, branch, epoch),
-                            *(
-                                calls_base + row[12],
-                                row[13],
-                                row[14],
-                                row[15] == 1,
-                                row[16] == 1,
-                                row[17] == 1,
-                            ),
-                            *(row[18], use[2] if use else None, use_row, response, in_window, on_path),
-                        )
+                    Block(  # by place, since by name takes five times as long
+                        row.id,
+                        record_id,
+                        base + row.message,
+                        row.time_ms,
+                        row.kind,
+                        row.category,
+                        row.tokens,
+                        row.estimate,
+                        row.chars,
+                        row.is_exact == 1,
+                        branch,
+                        epoch,
+                        calls_base + row.call_ordinal,
+                        row.type,
+                        row.subtype,
+                        row.is_prompt == 1,
+                        row.is_summary == 1,
+                        row.is_meta == 1,
+                        row.origin,
+                        use.name if use else None,
+                        use_row,
+                        response,
+                        in_window,
+                        on_path,
                     )
                 )
         return _name_last_prompt(blocks)
 
-    def _read_compactions(self, rows: list[tuple[Part, list[tuple[Any, ...]]]]) -> list[Compaction]:
+    def _read_compactions(self, rows: PartBlocks) -> list[Compaction]:
         found = []
         for part, block_rows in rows:
             for row in part.boundaries():
-                branch, epoch = part.branch(row[11]), part.epoch(row[10])
-                after = [block for block in block_rows if block[0] > row[0] and part.epoch(block[11]) == epoch]
-                summary = next((block for block in after if block[16]), None)
-                preserved = names_in(row[8])
+                branch, epoch = part.branch(row.branch), part.epoch(row.epoch)
+                after = [block for block in block_rows if block.id > row.id and part.epoch(block.epoch) == epoch]
+                summary = next((block for block in after if block.is_summary), None)
+                preserved = names_in(row.preserved)
                 found.append(
                     Compaction(
-                        id=row[0],
-                        message=part.base + after[0][2] if after else None,
-                        time_ms=row[1],
-                        trigger=row[2],
-                        pre_tokens=row[3],
-                        post_tokens=row[4],
-                        dropped_tokens=row[5],
-                        duration_ms=row[6],
-                        focus=row[7],
+                        id=row.id,
+                        message=part.base + after[0].message if after else None,
+                        time_ms=row.time_ms,
+                        trigger=row.trigger,
+                        pre_tokens=row.pre_tokens,
+                        post_tokens=row.post_tokens,
+                        dropped_tokens=row.dropped_tokens,
+                        duration_ms=row.duration_ms,
+                        focus=row.focus,
                         preserved=preserved,
-                        discovered_tools=names_in(row[9]),
+                        discovered_tools=names_in(row.discovered_tools),
                         epoch=epoch,
                         branch=branch,
-                        summary_record_id=summary[1] if summary else None,
-                        summary_message=part.base + summary[2] if summary else None,
-                        is_owner=bool(row[12]),
-                        on_path=self._path.holds(branch, row[0]),
+                        summary_record_id=summary.record_id if summary else None,
+                        summary_message=part.base + summary.message if summary else None,
+                        is_owner=bool(row.is_owner),
+                        on_path=self._path.holds(branch, row.id),
                         preserved_records=part.preserved(self._fetch, preserved, block_rows),
                     )
                 )
@@ -297,9 +326,16 @@ class _Assembly:
     def _read_removals(self) -> list[Removal]:
         holds = self._path.holds
         return [
-            Removal(row[0], row[2], row[6], row[7], row[3], holds(part.branch(row[4]), row[0], row[5]))
+            Removal(
+                record_id=row.record_id,
+                kind=row.kind,
+                tool_use_row=row.tool_use_row,
+                target_record_id=row.target_record_id,
+                saved_tokens=row.saved_tokens,
+                on_path=holds(part.branch(row.branch), row.record_id, row.response_id),
+            )
             for part in self._parts
-            for row in part.kept(self._fetch("session_removals", transcript=part.transcript))
+            for row in part.kept(self._fetch(SessionRemoval, transcript=part.transcript))
         ]
 
 

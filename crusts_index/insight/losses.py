@@ -10,18 +10,19 @@ from crusts_index.insight.evidence import (
     REINJECTED,
     After,
     Again,
-    CallPrice,
     Evidence,
     decisive,
 )
 from crusts_index.insight.lost_items import Item, Order, items_of, window_before
-from crusts_index.insight.tuples import NamedTuple
+from crusts_index.rows.session import CallPrice
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from crusts_index.insight.facts import Call, Compaction, Facts, Fetch
+    from crusts_index.insight.facts import Call, Compaction, Facts
+    from crusts_index.rows import Fetch
 
     Reload = Callable[[int], Facts]
 
@@ -115,7 +116,7 @@ def losses_of(facts: Facts, prices: Mapping[int, CallPrice], reload: Reload) -> 
 
 def prices_of(fetch: Fetch, facts: Facts) -> dict[int, CallPrice]:
     """The list prices of a session's calls."""
-    return {row[0]: CallPrice(row[1], row[2]) for part in facts.parts for row in fetch("lost_prices", transcript=part)}
+    return {row.response_id: row for part in facts.parts for row in fetch(CallPrice, transcript=part)}
 
 
 def _event(facts: Facts, compaction: Compaction, number: int, prices: Mapping[int, CallPrice]) -> Event:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from crusts_index.insight.key_terms import weight_of
-from crusts_index.insight.tuples import NamedTuple
+from crusts_index.tools import READS
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,8 +13,6 @@ if TYPE_CHECKING:
 FILE_READ, CONVERSATION, TOOL_RESULT, INSTRUCTION = "file_read", "conversation", "tool_result", "instruction"
 KINDS = (FILE_READ, CONVERSATION, TOOL_RESULT, INSTRUCTION)
 
-READERS = frozenset({"Read", "NotebookRead", "FileReadTool"})
-RETRIEVERS = READERS | {"Grep", "Glob", "LS", "WebFetch", "WebSearch"}
 FILE_ATTACHMENTS = frozenset({"file", "edited_text_file", "compact_file_reference"})
 
 _LEAST_TOKENS = {FILE_READ: 0, CONVERSATION: 50, TOOL_RESULT: 50, INSTRUCTION: 20}
@@ -132,7 +131,7 @@ def _where(
     if block.kind in ("tool_use", "tool_result"):
         if use is None:
             return None, None
-        if use.name in READERS and use.path:
+        if use.name in READS and use.path:
             return (FILE_READ, use.path), use.path
         return (TOOL_RESULT, use.id), use.path
     if block.is_prompt:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from crusts_index.insight.tuples import NamedTuple
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

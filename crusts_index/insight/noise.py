@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from crusts_index.insight.rereads import READ_TOOLS
-from crusts_index.insight.tuples import NamedTuple
+from crusts_index.tools import READS
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def find_noise(uses: Iterable[ToolUse], project: str | None) -> list[Noise]:
     """Such reads among tool uses, by kind, most tokens first."""
     found: dict[Rule, tuple[int, int]] = {}
     for use in uses:
-        if use.name in READ_TOOLS and use.path and use.result_record_id is not None and not use.is_error:
+        if use.name in READS and use.path and use.result_record_id is not None and not use.is_error:
             rule = rule_of(use.path, project)
             if rule is not None:
                 reads, tokens = found.get(rule, (0, 0))

@@ -6,7 +6,7 @@ from crusts_index.insight.focus import compact_focus
 from crusts_index.insight.noise import Noise, find_noise
 from crusts_index.insight.thresholds import Thresholds
 from crusts_index.insight.toolset import toolset_of
-from crusts_index.insight.tuples import NamedTuple
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

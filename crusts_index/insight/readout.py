@@ -3,12 +3,14 @@
 On the quick path: nothing slow to import here.
 """
 
-from collections import defaultdict
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any
+    from typing import Any, TypeVar
+
+    from crusts_index.rows.readout import ReadoutCompaction, ReadoutReread, ReadoutSession, ReadoutTool, ReadoutTotal
+
+    Seen = TypeVar("Seen", ReadoutCompaction, ReadoutReread)
 
 DAYS = 30
 """The period where none is given."""
@@ -63,93 +65,95 @@ def share(part: int, whole: int) -> float | None:
 
 def detail(
     since: str | None,
-    totals: "Mapping[str, Any]",
-    sessions: "Iterable[Mapping[str, Any]]",
+    totals: "ReadoutTotal",
+    sessions: "Sequence[ReadoutSession]",
     curves: "Mapping[int, Sequence[int]]",
-    compactions: "Sequence[Mapping[str, Any]]",
-    rereads: "Sequence[Mapping[str, Any]]",
-    tools: "Sequence[Mapping[str, Any]]",
+    compactions: "Sequence[ReadoutCompaction]",
+    rereads: "Sequence[ReadoutReread]",
+    tools: "Iterable[ReadoutTool]",
 ) -> "dict[str, Any]":
-    """All that `readout --full` prints, from the rows of queries/readout*.sql.
+    """All that `readout --full` prints.
 
     `curves` are by session_key. Peaks, compactions and re-reads of a session are those of its own view,
     totals count what stands in several transcripts once (D2), so the sessions need not add up to them.
     """
-    rows = list(sessions)
-    of_session, reread = _by_session(compactions), _by_session(rereads)
+    cut, reread = _by_session(compactions), _by_session(rereads)
     listed = [
-        _session(row, curves.get(row["session_key"], ()), of_session[row["session"]], reread[row["session"]])
-        for row in rows
+        _session(row, curves.get(row.session_key, ()), cut.get(row.session, ()), reread.get(row.session, ()))
+        for row in sessions
     ]
-    known = [curves[row["session_key"]] for row in rows if row["session_key"] in curves]
+    known = [curves[row.session_key] for row in sessions if row.session_key in curves]
     peaks = [row["peak_ctx"] for row in listed if row["peak_ctx"] is not None]
-    counted = [row for row in rereads if row["is_owner"]]
+    counted = [row for row in rereads if row.is_owner]
     told: dict[str, Any] = {
         "since": since,
-        "calls": totals["calls"],
+        "calls": totals.calls,
         "sessions": listed,
         "peak_p50": median(peaks),
     }
     for threshold in THRESHOLDS:
         told[f"over_{threshold // 1000}k"] = sum(peak >= threshold for peak in peaks)
     told |= {
-        "compactions": sum(row["is_owner"] for row in compactions),
+        "compactions": sum(row.is_owner for row in compactions),
         "curve_median": curve_median(known),
         "cache": {
-            "read_share": share(totals["cache_read"], totals["context"]),
-            "write_share": share(totals["cache_write"], totals["context"]),
-            "uncached_share": share(totals["input"], totals["context"]),
-            "write_usd": totals["write_usd"],
-            "unpriced_calls": totals["unpriced_calls"],
-            "nonstandard_calls": totals["nonstandard_calls"],
+            "read_share": share(totals.cache_read, totals.context),
+            "write_share": share(totals.cache_write, totals.context),
+            "uncached_share": share(totals.input, totals.context),
+            "write_usd": totals.write_usd,
+            "unpriced_calls": totals.unpriced_calls,
+            "nonstandard_calls": totals.nonstandard_calls,
         },
         "rereads": {
             "count": len(counted),
-            "tokens": sum(row["tokens"] for row in counted),
+            "tokens": sum(row.tokens for row in counted),
             "files": _files(counted),
         },
-        "tools": [{"name": row["name"], "tokens": row["tokens"]} for row in tools],
+        "tools": [row._asdict() for row in tools],
     }
     told["findings"] = findings(told, compactions)
     return told
 
 
-def _by_session(rows: "Iterable[Mapping[str, Any]]") -> "defaultdict[str, list[Mapping[str, Any]]]":
+def _by_session(rows: "Iterable[Seen]") -> "dict[str | None, list[Seen]]":
     """What a session's own view shows, by the session's id."""
-    found: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    found: dict[str | None, list[Seen]] = {}
     for row in rows:
-        if row["in_view"]:
-            found[row["session"]].append(row)
+        if row.in_view:
+            found.setdefault(row.session, []).append(row)
     return found
 
 
 def _session(
-    row: "Mapping[str, Any]",
+    row: "ReadoutSession",
     curve: "Sequence[int]",
-    compactions: "Sequence[Mapping[str, Any]]",
-    rereads: "Sequence[Mapping[str, Any]]",
+    compactions: "Sequence[ReadoutCompaction]",
+    rereads: "Sequence[ReadoutReread]",
 ) -> "dict[str, Any]":
     return {
-        "session": row["session"],
-        "project": row["project"],
+        "session": row.session,
+        "project": row.project,
         "peak_ctx": max(curve, default=None),
         "curve": downsample(curve),
-        "calls": row["calls"],
-        "compactions": [{key: one[key] for key in ("before", "after", "trigger", "timestamp")} for one in compactions],
-        "rereads": {"count": len(rereads), "tokens": sum(one["tokens"] for one in rereads)},
+        "calls": row.calls,
+        "compactions": [
+            {"before": one.before, "after": one.after, "trigger": one.trigger, "timestamp": one.timestamp}
+            for one in compactions
+        ],
+        "rereads": {"count": len(rereads), "tokens": sum(one.tokens for one in rereads)},
     }
 
 
-def _files(rereads: "Iterable[Mapping[str, Any]]") -> "list[dict[str, Any]]":
+def _files(rereads: "Iterable[ReadoutReread]") -> "list[dict[str, Any]]":
     """Re-reads by file, most tokens first."""
     files: dict[str, list[int]] = {}
     for row in rereads:
-        files.setdefault(row["path"], []).append(row["tokens"])
+        files.setdefault(row.path, []).append(row.tokens)
     rows = [{"path": path, "count": len(each), "tokens": sum(each)} for path, each in files.items()]
     return sorted(rows, key=lambda row: (-row["tokens"], -row["count"], row["path"]))
 
 
-def findings(told: "Mapping[str, Any]", compactions: "Iterable[Mapping[str, Any]]") -> list[str]:
+def findings(told: "Mapping[str, Any]", compactions: "Iterable[ReadoutCompaction]") -> list[str]:
     """Up to three facts with their numbers, the one about the most tokens first."""
     facts: list[tuple[int, str]] = []
     tools = told["tools"]
@@ -164,9 +168,9 @@ def findings(told: "Mapping[str, Any]", compactions: "Iterable[Mapping[str, Any]
         text = f"{_short(_base(worst['path']))} re-read {worst['count']}x: ~{tokens(worst['tokens'])} tokens"
         facts.append((worst["tokens"], text))
     dropped = [
-        row["before"] - row["after"]
+        row.before - row.after
         for row in compactions
-        if row["is_owner"] and row["before"] is not None and row["after"] is not None
+        if row.is_owner and row.before is not None and row.after is not None
     ]
     if sum(dropped) > 0:
         what = "1 compaction" if len(dropped) == 1 else f"{len(dropped)} compactions"

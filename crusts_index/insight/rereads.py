@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from crusts_index.insight.tuples import NamedTuple
+from crusts_index.tools import EDITS, READS
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
     from crusts_index.insight.facts import Facts, ToolUse
-
-READ_TOOLS = frozenset(("Read", "FileReadTool"))
-EDIT_TOOLS = frozenset(("Edit", "Write", "MultiEdit", "NotebookEdit", "FileWriteTool", "FileEditTool"))
+    from crusts_index.rows.session import SessionOtherRead
 
 COMPACTED = "first read since a compaction dropped the earlier one"
 TAKEN_OUT = "the earlier result had been taken out of the context"
@@ -29,26 +27,26 @@ class Reread(NamedTuple):
     excuse: str | None
 
 
-def find_rereads(facts: Facts, elsewhere: Iterable[tuple[Any, ...]] = ()) -> list[Reread]:
+def find_rereads(facts: Facts, elsewhere: Iterable[SessionOtherRead] = ()) -> list[Reread]:
     """The re-reads among the reads in the window, in log order: same path, offset and limit, no edit in between.
 
-    A failed edit is none. `elsewhere`: (path, offset, limit, time in ms, hash of the result) of the reads that the
-    session's other threads made; one of those that brought the same before is an excuse.
+    A failed edit is none. `elsewhere`: the reads that the session's other threads made; one of those that brought the
+    same before is an excuse.
     """
     emptied = {one.tool_use_row for one in facts.removals if one.on_path}
     others: dict[tuple[object, ...], int] = {}
-    for path, offset, limit, time_ms, result_hash in elsewhere:
-        if time_ms is not None and result_hash is not None:
-            key = (path, offset, limit, result_hash)
-            others[key] = min(time_ms, others.get(key, time_ms))
+    for read in elsewhere:
+        if read.use_ms is not None and read.result_hash is not None:
+            key = (read.path, read.read_offset, read.read_limit, read.result_hash)
+            others[key] = min(read.use_ms, others.get(key, read.use_ms))
     last: dict[str, dict[tuple[object, ...], ToolUse]] = {}
     found = []
     for use in facts.tool_uses:
         if not use.on_path or not use.path:
             continue
-        if use.name in EDIT_TOOLS and not use.is_error:
+        if use.name in EDITS and not use.is_error:
             last.pop(use.path, None)
-        elif use.name in READ_TOOLS and use.result_record_id is not None:
+        elif use.name in READS and use.result_record_id is not None:
             reads = last.setdefault(use.path, {})
             prior = reads.get((use.read_offset, use.read_limit))
             if use.in_window and prior is not None:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from crusts_index.rows.session import BlockText
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crusts_index.insight.buckets import Buckets
-    from crusts_index.insight.facts import Block, Compaction, Facts, Fetch, Thread, ToolUse
+    from crusts_index.insight.facts import Block, Compaction, Facts, ToolUse
     from crusts_index.insight.waste import WasteItem
     from crusts_index.insight.window import Window
+    from crusts_index.rows import Fetch
+    from crusts_index.rows.session import SessionThread
 
 RUNNING_MS = 60_000
 """A subagent that wrote within this time is running, unless its result is in."""
@@ -158,7 +162,7 @@ def contents_now(buckets: Buckets, waste: Sequence[WasteItem]) -> Contents:
 
 def workers_of(
     uses: Sequence[ToolUse],
-    threads: Sequence[Thread],
+    threads: Sequence[SessionThread],
     written: Sequence[tuple[str, int]],
     now_ms: int,
     before: Sequence[Worker] = (),
@@ -218,8 +222,8 @@ def _about(use: ToolUse) -> str:
 
 
 def _text(fetch: Fetch, block: Block) -> str:
-    rows = fetch("watch", block=block.id)
-    return rows[0][0] if rows else ""
+    rows = fetch(BlockText, block=block.id)
+    return rows[0].text if rows else ""
 
 
 def _cut(one: Compaction) -> Cut:

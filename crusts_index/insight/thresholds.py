@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crusts_index.insight.numbers import usable_number
-from crusts_index.insight.tuples import NamedTuple
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crusts_index.insight.catalogue import core_schema_tokens, core_tool_names
 from crusts_index.insight.fixed import reported_schemas
-from crusts_index.insight.tuples import NamedTuple
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

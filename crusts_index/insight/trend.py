@@ -6,16 +6,17 @@ from crusts_index.insight.buckets import buckets_of
 from crusts_index.insight.facts import CATEGORIES
 from crusts_index.insight.limit import window_settings
 from crusts_index.insight.loading import load
-from crusts_index.insight.sums import Judged, Standing, Sums
-from crusts_index.insight.tuples import NamedTuple
+from crusts_index.insight.sums import Judged, Sums
 from crusts_index.insight.window import health_of, window_of
+from crusts_index.rows.trend import Standing
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from crusts_index.insight.facts import Fetch
+    from crusts_index.rows import Fetch
 
 _LEAST_RECORDS = 3
 _NOTABLE_POINTS = 5
@@ -65,7 +66,7 @@ def trend_of(
     limit: int | None,
 ) -> Trend:
     """The last sessions by their last activity (D14)."""
-    standings = [Standing(*row) for row in fetch("trend", project=project, limit=limit)]
+    standings = fetch(Standing, project=project, limit=limit)
     sums = Sums(fetch, standings, config, environ, now_ms)
 
     def whole(one: Standing) -> tuple[Judged, int]:

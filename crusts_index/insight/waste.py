@@ -10,10 +10,10 @@ from crusts_index.insight.waste_rules import Rules
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
     from crusts_index.insight.facts import Facts
     from crusts_index.insight.window import Window
+    from crusts_index.rows.session import SessionOtherRead
 
 __all__ = ["SEVERITIES", "WasteItem", "find_waste"]
 
@@ -22,11 +22,11 @@ def find_waste(
     facts: Facts,
     window: Window,
     thresholds: Thresholds | None = None,
-    elsewhere: Iterable[tuple[Any, ...]] = (),
+    elsewhere: Iterable[SessionOtherRead] = (),
 ) -> list[WasteItem]:
     """The waste in the window since the last compaction: the worst first, within a severity most tokens first.
 
-    `elsewhere`: rows of `session_other_reads`, for the excuse that another thread read a file before.
+    `elsewhere`: the reads of other threads, for the excuse that one of them read a file before.
     """
     rules = Rules(facts, window, thresholds or Thresholds())
     rereads = find_rereads(facts, elsewhere)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crusts_index.insight.tuples import NamedTuple
+from crusts_index.tuples import NamedTuple
 
 SEVERITIES = ("high", "medium", "low", "info")
 """The worst first; a token that two rules want goes to the worse one."""

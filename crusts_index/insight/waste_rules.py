@@ -7,8 +7,8 @@ from bisect import bisect_right
 
 from crusts_index.insight.carried import Carriage
 from crusts_index.insight.mentions import Mentions, base_name
-from crusts_index.insight.rereads import EDIT_TOOLS, READ_TOOLS
 from crusts_index.insight.waste_item import WasteItem
+from crusts_index.tools import ACTS, READS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,10 +38,6 @@ RESOLUTIONS = (
 _RESOLVED = re.compile(
     r"(?<!not )(?<!n't )(?<!never )(?<![\w'])(?:" + "|".join(map(re.escape, RESOLUTIONS)) + r")(?!\w)"
 )
-ACTING_TOOLS = EDIT_TOOLS | frozenset(
-    ("AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "Skill", "TaskCreate", "TaskUpdate", "TodoWrite", "ToolSearch")
-)
-"""Tools that are used for what they do: nothing need be said of what they answer."""
 _SHORT_PROMPT = 100  # characters; a longer prompt says more than that it is done
 _LEAST_EXCHANGE = 500  # tokens
 _LEAST_RESULT = 200  # characters of a result
@@ -69,7 +65,7 @@ class Rules:
         self._counted: set[int] = set()
         self._reads: dict[str, int] = {}
         for use in facts.tool_uses:
-            if use.name in READ_TOOLS and use.path and use.in_window:
+            if use.name in READS and use.path and use.in_window:
                 self._reads[use.path] = self._reads.get(use.path, 0) + 1
 
     # ------------------------------------------------------------------ the rules
@@ -81,7 +77,7 @@ class Rules:
         found = []
         for use in self._facts.tool_uses:
             blocks = self._left(self._results.get(use.id, ()))
-            if use.name not in READ_TOOLS or not use.path or not sum(block.tokens for block in blocks):
+            if use.name not in READS or not use.path or not sum(block.tokens for block in blocks):
                 continue
             age = self._messages_after(blocks[-1].message)
             if age <= self._thresholds.stale_read or self._mentions.has(use.path, blocks[-1]):
@@ -181,7 +177,7 @@ class Rules:
         found = []
         for row, results in self._results.items():
             use = self._uses.get(row)
-            if use is None or use.name in ACTING_TOOLS or use.is_error or use.result_chars <= _LEAST_RESULT:
+            if use is None or use.name in ACTS or use.is_error or use.result_chars <= _LEAST_RESULT:
                 continue
             blocks = self._left(block for block in results if block.category != "retrieved")
             if sum(block.tokens for block in blocks) <= _LEAST_UNUSED or self._is_answered(blocks[-1].message):

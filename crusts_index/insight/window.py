@@ -6,7 +6,7 @@ from crusts_index.insight.contents import DERIVED, ESTIMATED, EXACT, contents_of
 from crusts_index.insight.fixed import fixed_context
 from crusts_index.insight.limit import WindowSettings, limit_of, trigger_of
 from crusts_index.insight.prediction import calls_left, growth_of, health_of
-from crusts_index.insight.tuples import NamedTuple
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -101,22 +101,21 @@ def _focus(live: "Live", settings: "Settings") -> "Focus | None":
     """The command by the waste that the store knows of; it is at most one turn behind."""
     if live.connection is None or live.head is None:
         return None
+    from functools import partial
+
     from crusts_index.insight.focus import compact_focus
     from crusts_index.insight.limit import window_settings
     from crusts_index.insight.loading import load
     from crusts_index.insight.thresholds import thresholds_of
     from crusts_index.insight.waste import find_waste
     from crusts_index.insight.window import window_of
+    from crusts_index.rows.session import SessionOtherRead
     from crusts_index.store import query
 
-    connection, session_id = live.connection, live.facts.session.session_id
-
-    def fetch(name: str, /, **given: object) -> "list[tuple[Any, ...]]":
-        return query.run(connection, name, **given).rows
-
+    fetch, session_id = partial(query.rows, live.connection), live.facts.session.session_id
     facts = load(fetch, session_id)
     window = window_of(facts, window_settings(fetch, facts, settings.config, os.environ, live.now_ms))
-    elsewhere = fetch("session_other_reads", session=session_id)
+    elsewhere = fetch(SessionOtherRead, session=session_id)
     return compact_focus(find_waste(facts, window, thresholds_of(settings.config), elsewhere))
 
 

@@ -6,14 +6,14 @@ from itertools import pairwise
 from crusts_index.insight.limit import limit_of, trigger_of
 from crusts_index.insight.prediction import calls_left, growth_of, health_of
 from crusts_index.jsontext import loads
+from crusts_index.rows.window import SessionCall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from crusts_index.insight.limit import WindowSettings
-
-    Row = tuple[Any, ...]
+    from crusts_index.rows.window import SessionBoundary, SessionPart, SessionReport, SessionSurrounding
 
 
 class Item:
@@ -46,18 +46,13 @@ class PathCall:
         "time_ms",
     )
 
-    def __init__(self, row: "Row", live_epoch: int) -> None:
-        self.id: int = row[0]
-        self.last_record_id: int = row[1]
-        self.epoch: int = row[5]
-        self.model: str = row[6]
-        self.time_ms: int | None = row[7]
-        self.cache_read_tokens: int = row[9]
-        self.cache_write_tokens: int = row[10]
-        self.cache_write_1h_tokens: int = row[11]
-        self.output_tokens: int = row[12]
-        self.context_tokens: int = row[14]
-        self.live_epoch = row[5] == live_epoch
+    def __init__(self, row: SessionCall, live_epoch: int) -> None:
+        self.id, self.last_record_id, self.epoch = row.id, row.last_record_id, row.epoch
+        self.model, self.time_ms = row.model, row.time_ms
+        self.cache_read_tokens, self.cache_write_tokens = row.cache_read_tokens, row.cache_write_tokens
+        self.cache_write_1h_tokens = row.cache_write_1h_tokens
+        self.output_tokens, self.context_tokens = row.output_tokens, row.context_tokens
+        self.live_epoch = row.epoch == live_epoch
         self.on_path, self.is_placeholder = True, False
 
 
@@ -69,29 +64,30 @@ class Outline:
     def __init__(
         self,
         session_id: str,
-        part: "Row",
-        rows: "list[Row]",
-        boundaries: "list[Row]",
+        part: "SessionPart",
+        rows: list[SessionCall],
+        boundaries: "list[SessionBoundary]",
         epoch: int,
         messages: int,
     ) -> None:
         self.session = Item(
             session_id=session_id,
-            project=part[2],
-            last_ms=part[6],
-            version=part[8],
-            first_version=part[7],
+            project=part.project,
+            last_ms=part.last_ms,
+            version=part.last_version,
+            first_version=part.version,
             messages=messages,
         )
         self.calls = [PathCall(row, epoch) for row in rows]
         self.compactions = [
-            Item(id=row[0], epoch=row[10], trigger=row[2], pre_tokens=row[3], detection="marker") for row in boundaries
+            Item(id=row.id, epoch=row.epoch, trigger=row.trigger, pre_tokens=row.pre_tokens, detection="marker")
+            for row in boundaries
         ]
         self.all_compactions = self.compactions
         self.live_from = next((one for one in self.all_compactions if one.epoch == epoch), None)
         self.first_call_ms: int | None = self.calls[0].time_ms if self.calls else None
         self._epoch = epoch
-        self._reports: list[Item] = []
+        self.context_reports: list[SessionReport] = []  # in the order of time
         self._surroundings: list[Item] = []
 
     @property
@@ -105,33 +101,45 @@ class Outline:
         return sum(after.live_epoch and before.epoch == after.epoch for before, after in pairwise(self.calls))
 
     @property
-    def context_reports(self) -> "list[Any]":
-        """What `/context` said, in the order of time."""
-        return self._reports
-
-    @context_reports.setter
-    def context_reports(self, rows: "list[Row]") -> None:
-        self._reports = [Item(model=row[2], window_tokens=row[5]) for row in rows]
-
-    @property
     def surroundings(self) -> "list[Any]":
         """The settings files that held while the session ran."""
         return self._surroundings
 
     @surroundings.setter
-    def surroundings(self, rows: "list[Row]") -> None:
-        held: dict[Row, Item] = {}
-        for kind, path, name, project, _, detail, _, holds in rows if self.first_call_ms is not None else ():
-            if holds:  # of several, the one last changed
-                key = (kind, path, name, project)
-                held[key] = Item(kind=kind, name=name, project_path=project, detail=loads(detail) if detail else {})
+    def surroundings(self, rows: "list[SessionSurrounding]") -> None:
+        held: dict[tuple[str | None, ...], Item] = {}
+        for row in rows if self.first_call_ms is not None else ():
+            if row.holds:  # of several, the one last changed
+                detail = loads(row.detail) if row.detail else {}
+                file = Item(kind=row.kind, name=row.name, project_path=row.project_path, detail=detail)
+                held[row.kind, row.path, row.name, row.project_path] = file
         self._surroundings = list(held.values())
 
     def add_call(self, context: int, output: int) -> None:
         """A call behind all others, of which only the size is known."""
         last = self.calls[-1]
         record = last.last_record_id + 1
-        row = (record, record, None, None, None, self._epoch, last.model, None, 0, 0, 0, 0, output, None, context)
+        row = SessionCall(
+            id=record,
+            last_record_id=record,
+            message=0,
+            ordinal=0,
+            branch=0,
+            epoch=self._epoch,
+            model=last.model,
+            time_ms=None,
+            input_tokens=0,
+            cache_read_tokens=0,
+            cache_write_tokens=0,
+            cache_write_1h_tokens=0,
+            output_tokens=output,
+            thinking_tokens=None,
+            context_tokens=context,
+            cost_usd=None,
+            cache_read_usd=None,
+            stop_reason=None,
+            effort=None,
+        )
         self.calls.append(PathCall(row, self._epoch))
 
 

@@ -12,6 +12,21 @@ from crusts_index.insight.limit import WindowSettings, window_settings
 from crusts_index.quick.glance import Glance, Outline, glance
 from crusts_index.quick.named import Named, open_quietly, stem_of
 from crusts_index.regular import is_regular
+from crusts_index.rows import queries_of
+from crusts_index.rows.status import StatusResult, StatusShape, StatusTranscript
+from crusts_index.rows.window import (
+    SessionBlock,
+    SessionBoundary,
+    SessionBranch,
+    SessionCall,
+    SessionEnd,
+    SessionLeaf,
+    SessionPart,
+    SessionRecord,
+    SessionRemoval,
+    SessionReport,
+    SessionSurrounding,
+)
 from crusts_index.store import query
 
 TYPE_CHECKING = False
@@ -20,9 +35,8 @@ if TYPE_CHECKING:
 
     from crusts_index.insight.facts import Facts
     from crusts_index.insight.window import Window
+    from crusts_index.rows import Row
     from crusts_index.store.settings import Settings
-
-    Row = tuple[Any, ...]
 
 LAST_CALLS = 40
 LEAST_DELTAS = 3
@@ -50,17 +64,17 @@ class Live:
         self._settings, self._named, self._trim = settings, named, trim
         self.now_ms = now_ms
         self.connection = named.connection or open_quietly(settings)
-        self.head: Row | None = None
+        self.head: StatusTranscript | None = None
         self.head = self._head()
         self.path = self._path()
         if self.head is not None and not self._still_holds(self.head):
             self.head = None
         self.tail = self._read_tail()
-        self._transcript: int = self.head[0] if self.head else 0
-        self._session_id: str = self.head[1] if self.head else named.session_id or stem_of(self.path)
+        self._transcript = self.head.id if self.head else 0
+        self._session_id = self.head.session_id if self.head else named.session_id or stem_of(self.path)
         self._last, self._is_full, self._is_wide = LAST_CALLS, False, False
-        self._is_counted = self.head is None or bool(self.head[7])  # branches and epochs, by the reader's own state
-        self._calls: dict[tuple[int, int], list[Row]] = {}
+        self._is_counted = self.head is None or bool(self.head.state)  # branches and epochs, by the reader's own state
+        self._calls: dict[tuple[int, int], list[SessionCall]] = {}
         self.facts: Facts | Outline
         self.window: Window | Glance
         self._judge()
@@ -81,8 +95,9 @@ class Live:
         since = live[-2].id if len(live) > 1 else live[-1].id if live else 0
         found: dict[str, Cost] = {}
         if self.head is not None and since >> 40 == self._transcript:
-            for row in self._ask("status_results", transcript=self._transcript, since=since):
-                found[row[1] or str(row[0])] = Cost(row[2], row[3], row[6] or 0, is_reread=row[8] == 1)
+            for row in self._ask(StatusResult, transcript=self._transcript, since=since):
+                cost = Cost(row.name, row.path, row.result_tokens, is_reread=row.is_reread == 1)
+                found[row.tool_use_id or str(row.id)] = cost
         for tool_use_id, use in self.tail.uses.items():
             if use.id >= since:
                 found[tool_use_id] = Cost(use.name, use.path, use.result_tokens, is_reread=use.is_reread)
@@ -103,100 +118,107 @@ class Live:
 
     # ------------------------------------------------------------------ what is asked, and from where
 
-    def fetch(self, name: str, /, **parameters: "Any") -> "list[Row]":
+    def fetch(self, kind: "type[Row]", name: str | None = None, /, **parameters: "Any") -> "list[Row]":
         """Rows of the `session_…` queries, the new bytes included; as few as the window needs."""
-        if name == "session_parts":
-            return self._parts(**parameters)
+        name = name or queries_of(kind)[0]
         if name in _NEVER or (name == "session_removals" and not self._is_full):
             return []
         if name == "session_tool_uses":
-            return self._ask(name, **parameters) if self._is_full and self._trim else []
+            return self._ask(kind, **parameters) if self._is_full and self._trim else []
         if name in _SPARE:
-            return self._ask(_SPARE[name], **parameters)
+            return self._ask(kind, _SPARE[name], **parameters)
         is_ours = parameters.get("transcript") == self._transcript
-        answer = getattr(self, f"_{name}", None) if is_ours or name in _FEW else None
-        return answer(**parameters) if answer else self._ask(name, **parameters)
+        answer = getattr(self, f"_{name}", None) if is_ours or name in _ALWAYS else None
+        return answer(**parameters) if answer else self._ask(kind, **parameters)
 
-    def _ask(self, name: str, /, **parameters: object) -> "list[Row]":
-        if self.connection is None or (self.head is None and name not in ("status_transcript", "session_named")):
+    def _ask(self, kind: "type[Row]", name: str | None = None, /, **parameters: object) -> "list[Row]":
+        if self.connection is None or (self.head is None and kind is not StatusTranscript):
             return []
-        return query.run(self.connection, name, **parameters).rows
+        return query.rows(self.connection, kind, name, **parameters)
 
-    def _parts(self, session: str) -> "list[Row]":
-        rows = self._ask("session_parts", session=session)
+    def _session_parts(self, session: str) -> list[SessionPart]:
         tail = self.tail
         if self.head is None:
-            project = tail.cwd or self._named.cwd or ""
-            times = (None, tail.last_ms, tail.version, tail.version)
-            return [(0, session, project, self.path, 0, *times, None, None, None)]
+            part = SessionPart(
+                id=0,
+                session_id=session,
+                project=tail.cwd or self._named.cwd or "",
+                path=self.path or "",
+                gone=0,
+                first_ms=None,
+                last_ms=tail.last_ms,
+                version=tail.version,
+                last_version=tail.version,
+                entrypoint=None,
+                git_branch=None,
+                title=None,
+            )
+            return [part]
         last_ms = tail.last_ms or 0
         return [
-            (*row[:6], max(row[6] or 0, last_ms) or None, *row[7:]) if row[0] == self._transcript else row
-            for row in rows
+            row._replace(last_ms=max(row.last_ms or 0, last_ms) or None) if row.id == self._transcript else row
+            for row in self._ask(SessionPart, session=session)
         ]
 
-    def _session_calls(self, transcript: int) -> "list[Row]":
+    def _session_calls(self, transcript: int) -> list[SessionCall]:
         key = (transcript, self._last)
         if key not in self._calls:
-            rows = {row[0]: row for row in self._some_calls(transcript)}
+            rows = {row.id: row for row in self._some_calls(transcript)}
             if transcript == self._transcript:
-                rows.update((row[0], row) for row in self.tail.calls)
+                rows.update((row.id, row) for row in self.tail.calls)
             self._calls[key] = [rows[id] for id in sorted(rows)]
         return self._calls[key]
 
-    def _some_calls(self, transcript: int) -> "list[Row]":
+    def _some_calls(self, transcript: int) -> list[SessionCall]:
         # The largest call of each model only matters where the payload does not say how large the window is.
         largest = self._named.window_size is None
-        return self._ask("status_calls", transcript=transcript, last=self._last, largest=largest)
+        return self._ask(SessionCall, "status_calls", transcript=transcript, last=self._last, largest=largest)
 
-    def _session_blocks(self, transcript: int) -> "list[Row]":
+    def _session_blocks(self, transcript: int) -> list[SessionBlock]:
         calls = self._session_calls(transcript)
         if self._is_full or not calls:
-            rows = self._ask("session_blocks", transcript=transcript)
+            rows = self._ask(SessionBlock, transcript=transcript)
         else:
-            since = calls[-BLOCKS_OF_CALLS:][0][0]
-            before = calls[0][0] if self._is_wide else 0
-            rows = self._ask("status_blocks", transcript=transcript, before=before, since=since)
+            since = calls[-BLOCKS_OF_CALLS:][0].id
+            before = calls[0].id if self._is_wide else 0
+            rows = self._ask(SessionBlock, "status_blocks", transcript=transcript, before=before, since=since)
         if transcript != self._transcript:
             return rows
         new = self.tail.blocks
-        ids = {row[20] for row in new if row[20] is not None}
-        return [row for row in rows if row[20] not in ids] + new
+        ids = {row.response_id for row in new if row.response_id is not None}
+        return [row for row in rows if row.response_id not in ids] + new
 
-    def _session_boundaries(self, transcript: int) -> "list[Row]":
-        if transcript == self._transcript and self._is_counted and self.tail.epochs == 0:
-            return []
-        return self._ask("status_boundaries", transcript=transcript) + self._of_tail(transcript, "boundaries")
-
-    def _session_removals(self, transcript: int) -> "list[Row]":
-        return self._ask("session_removals", transcript=transcript) + self._of_tail(transcript, "removals")
-
-    def _session_branches(self, transcript: int) -> "list[Row]":
-        if transcript == self._transcript and self._is_counted and self.tail.branch_count == 0:
-            return []
-        return self._ask("session_branches", transcript=transcript) + self._of_tail(transcript, "branches")
-
-    def _of_tail(self, transcript: int, name: str) -> "list[Row]":
-        return list(getattr(self.tail, name)) if transcript == self._transcript else []
-
-    def _session_end(self, transcript: int, message: None) -> "list[Row]":
-        tail, end = self.tail, self.tail.end
+    def _session_boundaries(self, transcript: int) -> list[SessionBoundary]:
         if transcript != self._transcript:
-            return self._ask("session_end", transcript=transcript, message=message)
-        if end is not None:
-            return [(end.record_id, end.branch, end.epoch, tail.messages, tail.last_ms)]
-        return self._ask("status_end", transcript=transcript, messages=tail.messages)
+            return self._ask(SessionBoundary, "status_boundaries", transcript=transcript)
+        if self._is_counted and self.tail.epochs == 0:
+            return []
+        return self._ask(SessionBoundary, "status_boundaries", transcript=transcript) + self.tail.boundaries
 
-    def _session_record(self, transcript: int, uuid: "bytes | str") -> "list[Row]":
+    def _session_removals(self, transcript: int) -> list[SessionRemoval]:
+        return self._ask(SessionRemoval, transcript=transcript) + self.tail.removals
+
+    def _session_branches(self, transcript: int) -> list[SessionBranch]:
+        if self._is_counted and self.tail.branch_count == 0:
+            return []
+        return self._ask(SessionBranch, transcript=transcript) + self.tail.branches
+
+    def _session_end(self, transcript: int, message: None) -> list[SessionEnd]:
+        tail, end = self.tail, self.tail.end
+        if end is not None:
+            return [SessionEnd(end.record_id, end.branch, end.epoch, tail.messages, tail.last_ms)]
+        return self._ask(SessionEnd, "status_end", transcript=transcript, messages=tail.messages)
+
+    def _session_record(self, transcript: int, uuid: "bytes | str") -> list[SessionRecord]:
         place = self.tail.places.get(uuid)
         if place is None:
-            return self._ask("session_record", transcript=transcript, uuid=uuid)
-        return [(place.record_id, place.branch, place.epoch, place.response_id, place.message)]
+            return self._ask(SessionRecord, transcript=transcript, uuid=uuid)
+        return [SessionRecord(place.record_id, place.branch, place.epoch, place.response_id, place.message)]
 
-    def _session_leaf(self, transcript: int, after: int) -> "list[Row]":
-        if self.tail.leaf is not None and self.tail.leaf[0] > after:
+    def _session_leaf(self, transcript: int, after: int) -> list[SessionLeaf]:
+        if self.tail.leaf is not None and self.tail.leaf.id > after:
             return [self.tail.leaf]
-        return self._ask("session_leaf", transcript=transcript, after=after)
+        return self._ask(SessionLeaf, transcript=transcript, after=after)
 
     # ------------------------------------------------------------------ putting it together
 
@@ -227,27 +249,27 @@ class Live:
         tail, transcript = self.tail, self._transcript
         if not self._is_counted or tail.branch_count:
             return None
-        parts = self._parts(self._session_id)
+        parts = self._session_parts(self._session_id)
         ends = self._session_end(transcript, None)
-        if len(parts) != 1 or parts[0][0] != transcript or not ends:
+        if len(parts) != 1 or parts[0].id != transcript or not ends:
             return None
         boundaries = self._session_boundaries(transcript)
-        last, _, epoch = max([ends[0][:3], *((row[0], row[11], row[10]) for row in boundaries)])
+        last, epoch = max([(ends[0].id, ends[0].epoch), *((row.id, row.epoch) for row in boundaries)])
         rows = self._session_calls(transcript)
-        outline = Outline(self._session_id, parts[0], rows, boundaries, epoch, ends[0][3])
+        outline = Outline(self._session_id, parts[0], rows, boundaries, epoch, ends[0].message)
         call = outline.last_call
         if call is None or not self._suffices(outline) or outline.live_deltas < LEAST_DELTAS:
             return None
         for leaf in self._session_leaf(transcript, last):
-            for row in self._session_record(transcript, leaf[1]):
-                if row[0] < last and (row[0] < call.last_record_id or row[2] != epoch):
+            for row in self._session_record(transcript, leaf.parent_uuid):
+                if row.id < last and (row.id < call.last_record_id or row.epoch != epoch):
                     return None
-        answer = self._ask("status_blocks", transcript=transcript, before=0, since=call.id) + tail.blocks
-        if any(row[20] == call.id and not row[9] for row in answer):
+        answer = self._ask(SessionBlock, "status_blocks", transcript=transcript, before=0, since=call.id) + tail.blocks
+        if any(row.response_id == call.id and not row.is_exact for row in answer):
             return None
-        outline.context_reports = self.fetch("session_reports", session=self._session_id)
+        outline.context_reports = self.fetch(SessionReport, session=self._session_id)
         outline.surroundings = self.fetch(
-            "session_surroundings",
+            SessionSurrounding,
             project=outline.session.project,
             first_call_ms=outline.first_call_ms,
             last_ms=outline.session.last_ms or outline.first_call_ms,
@@ -257,19 +279,20 @@ class Live:
 
     def _is_odd(self) -> bool:
         """Whether compactions must be inferred, or own calls be left out: then all rows are needed."""
-        boundaries, summaries, drop, own_calls = self.tail.epochs, 0, None, 0
-        if self.head is not None and (self._trim or not boundaries or not self._is_counted):
-            for row in self._ask("status_shape", transcript=self._transcript, trim=self._trim):
-                boundaries, summaries, drop, own_calls = row[0] + len(self.tail.boundaries), *row[1:]
-        if not boundaries:
-            contexts = [row[14] for row in self._session_calls(self._transcript)]
-            drop = max([drop or 0, *(before - after for before, after in pairwise(contexts))])
-            summaries = summaries or any(row[16] for row in self.tail.prompts)
-        if own_calls or (not boundaries and (summaries or (drop or 0) > DROP_TOKENS)):
+        shape = StatusShape(self.tail.epochs, None, None, None)
+        if self.head is not None and (self._trim or not shape.boundaries or not self._is_counted):
+            for shape in self._ask(StatusShape, transcript=self._transcript, trim=self._trim):
+                shape = shape._replace(boundaries=shape.boundaries + len(self.tail.boundaries))
+        drop, has_summary = shape.largest_drop or 0, bool(shape.summaries)
+        if not shape.boundaries:
+            contexts = [call.context_tokens for call in self._session_calls(self._transcript)]
+            drop = max([drop, *(before - after for before, after in pairwise(contexts))])
+            has_summary = has_summary or any(row.is_summary for row in self.tail.prompts)
+        if shape.own_calls or (not shape.boundaries and (has_summary or drop > DROP_TOKENS)):
             self._last, self._is_full = _ALL, True
         return self._is_full
 
-    def _head(self) -> "Row | None":
+    def _head(self) -> StatusTranscript | None:
         """What the store remembers of the transcript: by its path, else by its session."""
         named = self._named
         if self.connection is None:
@@ -277,11 +300,11 @@ class Live:
         try:
             if named.transcript_path:
                 path = os.path.realpath(named.transcript_path)
-                rows = self._ask("status_transcript", path=path, session=None)
+                rows = self._ask(StatusTranscript, path=path, session=None)
                 if rows or is_regular(path):
                     return rows[0] if rows else None
             if named.session_id:
-                rows = self._ask("status_transcript", path=None, session=named.session_id)
+                rows = self._ask(StatusTranscript, path=None, session=named.session_id)
                 return rows[0] if rows else None
         except CrustsError:
             self.close()
@@ -289,26 +312,27 @@ class Live:
         return None
 
     def _path(self) -> str | None:
-        named, known = self._named, self.head[2] if self.head else None
+        named, known = self._named, self.head.path if self.head else None
         if named.transcript_path and is_regular(named.transcript_path):
             return named.transcript_path
         is_open = known and (is_regular(known) if named.roots is None else place_of(named.roots, known))
         return known if is_open else None
 
-    def _still_holds(self, head: "Row") -> bool:
+    def _still_holds(self, head: StatusTranscript) -> bool:
         """Whether the store's rows are of the file as it is: same file, not shorter, in the session's own view (D4)."""
-        if not head[8]:
+        if not head.in_view:
             return False
         if self.path is None:
             return True
         about = os.stat(self.path)
-        return bool(about.st_ino == head[3] and about.st_size >= head[4])
+        return bool(about.st_ino == head.inode and about.st_size >= head.offset)
 
     def _read_tail(self) -> Tail:
-        tail = Tail(self._ask, self.head[0] if self.head else 0, self.head[7] if self.head else None)
+        head = self.head
+        tail = Tail(self._ask, head.id if head else 0, head.state if head else None)
         if self.path is not None:
             with suppress(OSError):
-                tail.read(self.path, self.head[4] if self.head else 0)
+                tail.read(self.path, head.offset if head else 0)
         if tail.is_cut and self.head is not None:
             # The stretch in between was not read, so the store's rows do not lead up to it.
             self.head = None
@@ -368,14 +392,33 @@ class Live:
         last = calls[-1] if calls else None
         compaction = facts.live_from
         id = max(last.id if last else 0, compaction.id if compaction else 0) + 1
-        epoch = compaction.epoch if compaction else last.epoch if last else 0
-        place = (0, last.ordinal + 1 if last else 1, last.branch if last else 0, epoch)
-        model = last.model if last else self._named.model or "unknown"
-        tokens = (context, 0, 0, 0, output, None, context)
-        rest = (None, None, None, False, True, True)
-        calls.append(Call._make((id, id, id, *place, model, None, *tokens, *rest, None)))
+        call = Call(
+            id=id,
+            record_id=id,
+            last_record_id=id,
+            message=0,
+            ordinal=last.ordinal + 1 if last else 1,
+            branch=last.branch if last else 0,
+            epoch=compaction.epoch if compaction else last.epoch if last else 0,
+            model=last.model if last else self._named.model or "unknown",
+            time_ms=None,
+            input_tokens=context,
+            cache_read_tokens=0,
+            cache_write_tokens=0,
+            cache_write_1h_tokens=0,
+            output_tokens=output,
+            thinking_tokens=None,
+            context_tokens=context,
+            cost_usd=None,
+            cache_read_usd=None,
+            stop_reason=None,
+            is_placeholder=False,
+            on_path=True,
+            live_epoch=True,
+        )
+        calls.append(call)
 
 
 _NEVER = ("session_loads", "session_attachments", "session_threads", "session_pasted")
 _SPARE = {"session_reports": "status_reports", "session_surroundings": "status_surroundings"}
-_FEW = ("session_calls", "session_blocks", "session_boundaries")
+_ALWAYS = ("session_parts", "session_calls", "session_blocks", "session_boundaries")

@@ -2,6 +2,7 @@
 
 import os
 from contextlib import suppress
+from functools import partial
 
 from crusts_index.claude.transcripts import named_transcripts, session_of
 from crusts_index.errors import CrustsError
@@ -73,7 +74,7 @@ def choose(settings: "Settings", prefix: str | None, last: int | None, folder: s
     try:
         named = Named(
             choose_session(
-                lambda name, **given: query.run(connection, name, **given).rows,
+                partial(query.rows, connection),
                 prefix,
                 last=last,
                 project=settings.project,

@@ -8,6 +8,14 @@ from crusts_index.insight import readout as insight
 from crusts_index.jsontext import dumps
 from crusts_index.plain import Safe, escaped, note
 from crusts_index.regular import is_regular
+from crusts_index.rows.readout import (
+    ReadoutCompaction,
+    ReadoutPoint,
+    ReadoutReread,
+    ReadoutSession,
+    ReadoutTool,
+    ReadoutTotal,
+)
 from crusts_index.store import query, when
 from crusts_index.store.settings import load_settings, split_flags
 
@@ -16,6 +24,7 @@ if TYPE_CHECKING:
     import sqlite3
     from typing import Any
 
+    from crusts_index.rows import Row
     from crusts_index.store.settings import Settings
 
 SCHEMA_VERSION = 1
@@ -85,20 +94,20 @@ def answer(settings: "Settings", since: int, path: str | None, *, full: bool) ->
 def read(store: "sqlite3.Connection", since: int, project: str | None) -> "dict[str, Any]":
     """The detail of the period that begins at `since`, UTC milliseconds."""
 
-    def rows(name: str) -> "list[dict[str, Any]]":
-        return query.dicts(query.run(store, name, since=since, project=project))
+    def rows(kind: "type[Row]") -> "list[Row]":
+        return query.rows(store, kind, since=since, project=project)
 
     curves: dict[int, list[int]] = {}
-    for key, context in query.run(store, "readout_curve", since=since).rows:
-        curves.setdefault(key, []).append(context)
+    for point in query.rows(store, ReadoutPoint, since=since):
+        curves.setdefault(point.session_key, []).append(point.context)
     return insight.detail(
         when.iso(since),
-        rows("readout")[0],
-        rows("readout_sessions"),
+        rows(ReadoutTotal)[0],
+        rows(ReadoutSession),
         curves,
-        rows("readout_compactions"),
-        rows("readout_rereads"),
-        rows("readout_tools"),
+        rows(ReadoutCompaction),
+        rows(ReadoutReread),
+        rows(ReadoutTool),
     )
 
 

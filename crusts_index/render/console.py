@@ -40,6 +40,16 @@ def remark(*lines: str) -> None:
             put(part)
 
 
+def confirm(question: str) -> bool:
+    """Ask on stderr; whether the answer is yes. The end of the input is no answer."""
+    tell(f"{question} [y/N] ", end="")
+    sys.stderr.flush()
+    answer = sys.stdin.readline() if sys.stdin is not None else ""
+    if not answer.endswith("\n"):
+        tell("")
+    return answer.strip().lower() in ("y", "yes")
+
+
 def is_terminal(stream: TextIO) -> bool:
     """Whether somebody looks at the stream."""
     return stream is not None and stream.isatty()

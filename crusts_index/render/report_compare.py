@@ -92,7 +92,7 @@ def _rest(a: Side, b: Side) -> Table:
         ("waste, findings", count(a.waste_items), count(b.waste_items), ESTIMATED),
         ("compactions", count(a.compactions), count(b.compactions), EXACT),
         ("API calls", count(a.billed.calls), count(b.billed.calls), EXACT),
-        ("output tokens", text.tokens(a.billed.output_tokens), text.tokens(b.billed.output_tokens), EXACT),
+        ("output tokens", text.tokens(a.billed.output), text.tokens(b.billed.output), EXACT),
         (
             "read from cache",
             text.percent(a.billed.cache_read_share),

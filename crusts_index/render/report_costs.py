@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from crusts_index.insight.comparison import Billed
 from crusts_index.insight.facts import Facts
 from crusts_index.insight.model_history import ModelHistory
 from crusts_index.render import text
 from crusts_index.render.report_parts import DERIVED, EXACT, Column, Table, count, plural, segments
+from crusts_index.rows.session import Billed
 
 Json = dict[str, Any]
 
@@ -28,13 +28,13 @@ def costs(facts: Facts, billed: Billed) -> Json:
     """The input by cache as a bar, the sums, and the threads beside the main one."""
     calls = facts.calls
     seen = Billed(
-        len(calls),
-        sum(call.input_tokens for call in calls),
-        sum(call.cache_read_tokens for call in calls),
-        sum(call.cache_write_tokens for call in calls),
-        sum(call.output_tokens for call in calls),
-        _sum(call.cost_usd for call in calls),
-        sum(call.cost_usd is None for call in calls),
+        calls=len(calls),
+        input=sum(call.input_tokens for call in calls),
+        cache_read=sum(call.cache_read_tokens for call in calls),
+        cache_write=sum(call.cache_write_tokens for call in calls),
+        output=sum(call.output_tokens for call in calls),
+        cost_usd=_sum(call.cost_usd for call in calls),
+        unpriced_calls=sum(call.cost_usd is None for call in calls),
     )
     rows = [("billed to the session", *row(billed)), ("its main thread", *row(seen))]
     notes = [] if facts.is_partial else _notes(billed, seen)
@@ -48,16 +48,16 @@ def costs(facts: Facts, billed: Billed) -> Json:
 
 def row(billed: Billed) -> tuple[str, ...]:
     """The cells of a bill, in the order of the heads."""
-    tokens = (billed.input_tokens, billed.cache_read_tokens, billed.cache_write_tokens, billed.output_tokens)
+    tokens = (billed.input, billed.cache_read, billed.cache_write, billed.output)
     return (count(billed.calls), *map(text.tokens, tokens), text.usd(billed.cost_usd))
 
 
 def cache_bar(billed: Billed) -> list[Any]:
     """Where the input came from."""
     parts = (
-        ("read", "read from cache", billed.cache_read_tokens),
-        ("write", "written to cache", billed.cache_write_tokens),
-        ("uncached", "uncached", billed.input_tokens),
+        ("read", "read from cache", billed.cache_read),
+        ("write", "written to cache", billed.cache_write),
+        ("uncached", "uncached", billed.input),
     )
     whole = sum(tokens for _, _, tokens in parts) or 1
     return segments(((key, name, tokens, text.percent(tokens / whole)) for key, name, tokens in parts), least=0.0)
@@ -105,7 +105,7 @@ def _agents(facts: Facts) -> Table:
     rows = [
         (
             one.agent_type or one.kind,
-            one.description or "",
+            one.agent_description or "",
             count(one.calls),
             text.tokens(one.context_tokens),
             text.tokens(one.output_tokens),

@@ -27,9 +27,10 @@ from crusts_index.render.report_parts import (
     zone,
 )
 from crusts_index.render.waste_overview import HABITS
+from crusts_index.rows.reports import HistoryWaste, ToolUsage, Usage, WindowUsage
+from crusts_index.rows.session import Billed
 
 Json = dict[str, Any]
-Row = Mapping[str, Any]
 
 _SESSIONS = 40  # in the table, the last ones
 _COLUMNS = 120  # in a chart, the last ones
@@ -49,22 +50,22 @@ class ProjectReport(NamedTuple):
     until_ms: int | None
     records: Sequence[Record]
     titles: Mapping[str, str | None]
-    by_session: Sequence[Row]
-    by_day: Sequence[Row]
-    by_model: Sequence[Row]
-    tools: Sequence[Row]
-    servers: Sequence[Row]
-    files: Sequence[Row]
-    categories: Sequence[Row]
-    waste: Sequence[Row]
-    billed: Any
+    by_session: Sequence[Usage]
+    by_day: Sequence[Usage]
+    by_model: Sequence[Usage]
+    tools: Sequence[ToolUsage]
+    servers: Sequence[ToolUsage]
+    files: Sequence[WindowUsage]
+    categories: Sequence[WindowUsage]
+    waste: Sequence[HistoryWaste]
+    billed: Billed
 
 
 def project_context(found: ProjectReport) -> Json:
     """What the templates `project.*` are filled with."""
     projects = list(dict.fromkeys(record.project for record in found.records))
     title = name_of(projects[0]) if len(projects) == 1 else found.name or "All projects"
-    costs = {row["key"]: row["cost_usd"] for row in found.by_session}
+    costs = {row.key: row.cost_usd for row in found.by_session if row.key}
     return {
         "title": title,
         "facts": [
@@ -103,8 +104,8 @@ def _period(found: ProjectReport) -> str:
 
 def _tiles(found: ProjectReport) -> list[Tile]:
     billed = found.billed
-    waste = next((row for row in found.waste if row["kind"] == "total"), None)
-    share = waste["wasted_tokens"] / waste["tokens"] if waste and waste["tokens"] else None
+    waste = next((row for row in found.waste if row.kind == "total"), None)
+    share = waste.wasted_tokens / waste.tokens if waste and waste.tokens else None
     note = plural(billed.unpriced_calls, "call") + " without a price" if billed.unpriced_calls else "at list price"
     fullest = max((record.percent_used for record in found.records), default=None)
     return [
@@ -174,21 +175,21 @@ def _sessions(records: Sequence[Record], titles: Mapping[str, str | None], costs
     return Table(columns, rows, more=max(0, len(records) - _SESSIONS))
 
 
-def _days_chart(rows: Sequence[Row]) -> Chart | None:
+def _days_chart(rows: Sequence[Usage]) -> Chart | None:
     """What each day cost, days without a call too; of a long period each week."""
-    spent = {row["key"]: row for row in rows if row["key"] and not row["is_total"]}
+    spent = {row.key: row for row in rows if row.key and not row.is_total}
     if not spent:
         return None
     first, last = (date.fromisoformat(key) for key in (min(spent), max(spent)))
     days = [first + timedelta(days=place) for place in range((last - first).days + 1)]
     weeks = len(days) > _MOST_DAYS
-    periods: dict[date, list[Row]] = {}
+    periods: dict[date, list[Usage]] = {}
     for day in days:
         start = day - timedelta(days=day.weekday()) if weeks else day
         periods.setdefault(start, []).extend([spent[day.isoformat()]] if day.isoformat() in spent else [])
     shown = list(periods.items())[-_COLUMNS:]
-    usd = [sum(row["cost_usd"] or 0.0 for row in found) for _, found in shown]
-    unpriced = [sum(row["unpriced_calls"] for row in found) for _, found in shown]
+    usd = [sum(row.cost_usd or 0.0 for row in found) for _, found in shown]
+    unpriced = [sum(row.unpriced_calls for row in found) for _, found in shown]
     said = [text.NULL if calls else text.usd(cost) for cost, calls in zip(usd, unpriced, strict=True)]
     unit = "week" if weeks else "day"
     columns = [
@@ -197,39 +198,38 @@ def _days_chart(rows: Sequence[Row]) -> Chart | None:
     ]
     slots = [
         _slot("cost", DERIVED, said),
-        _slot("calls", EXACT, [count(sum(row["calls"] for row in found)) for _, found in shown]),
-        _slot("cache read", EXACT, [text.tokens(sum(row["cache_read"] for row in found)) for _, found in shown]),
-        _slot("cache write", EXACT, [text.tokens(sum(row["cache_write"] for row in found)) for _, found in shown]),
-        _slot("output", EXACT, [text.tokens(sum(row["output"] for row in found)) for _, found in shown]),
+        _slot("calls", EXACT, [count(sum(row.calls for row in found)) for _, found in shown]),
+        _slot("cache read", EXACT, [text.tokens(sum(row.cache_read for row in found)) for _, found in shown]),
+        _slot("cache write", EXACT, [text.tokens(sum(row.cache_write for row in found)) for _, found in shown]),
+        _slot("output", EXACT, [text.tokens(sum(row.output for row in found)) for _, found in shown]),
     ]
     form = text.usd if max(usd) > 0 else text.number
     return column_chart("days", f"Cost by {unit}", unit, columns, slots, form, max(max(usd), 0.01))
 
 
-def _models(rows: Sequence[Row]) -> Table:
+def _models(rows: Sequence[Usage]) -> Table:
     columns = (Column("model", "path"), *HEADS)
-    names = ("input", "cache_read", "cache_write", "output")
     found = [
         (
-            "total" if row["is_total"] else row["key"] or "not told",
-            count(row["calls"]),
-            *(text.tokens(row[name]) for name in names),
-            text.usd(row["cost_usd"]),
+            "total" if row.is_total else row.key or "not told",
+            count(row.calls),
+            *(text.tokens(tokens) for tokens in (row.input, row.cache_read, row.cache_write, row.output)),
+            text.usd(row.cost_usd),
         )
         for row in rows
     ]
     return Table(columns, found, has_total=bool(found))
 
 
-def _category_bar(rows: Sequence[Row]) -> list[Any]:
-    given = [row for row in rows if not row["is_total"]]
-    whole = sum(row["carried_tokens"] for row in given) or 1
+def _category_bar(rows: Sequence[WindowUsage]) -> list[Any]:
+    given = [row for row in rows if not row.is_total]
+    whole = sum(row.carried_tokens for row in given) or 1
     return segments(
-        (row["key"], row["key"], row["carried_tokens"], text.percent(row["carried_tokens"] / whole)) for row in given
+        (row.key or "", row.key or "", row.carried_tokens, text.percent(row.carried_tokens / whole)) for row in given
     )
 
 
-def _categories(rows: Sequence[Row]) -> Table:
+def _categories(rows: Sequence[WindowUsage]) -> Table:
     columns = (
         Column("category", "category"),
         Column("came in", "number", ESTIMATED),
@@ -238,16 +238,16 @@ def _categories(rows: Sequence[Row]) -> Table:
     )
     found = [
         (
-            "total" if row["is_total"] else row["key"],
-            *(text.tokens(row["tokens"]), text.tokens(row["carried_tokens"]), text.usd(row["carried_usd"])),
+            "total" if row.is_total else row.key,
+            *(text.tokens(row.tokens), text.tokens(row.carried_tokens), text.usd(row.carried_usd)),
         )
         for row in rows
     ]
     return Table(columns, found, has_total=True)
 
 
-def _files(rows: Sequence[Row], projects: Sequence[str]) -> Table:
-    files = [row for row in rows if not row["is_total"]]
+def _files(rows: Sequence[WindowUsage], projects: Sequence[str]) -> Table:
+    files = [row for row in rows if not row.is_total]
     shown = files[:_TOP]
     columns = (
         Column("file", "path"),
@@ -256,16 +256,16 @@ def _files(rows: Sequence[Row], projects: Sequence[str]) -> Table:
         Column("as cache reads", "number", DERIVED),
     )
     base = projects[0] if len(projects) == 1 else None
-    bars = shares([row["carried_tokens"] for row in shown], (text.tokens(row["carried_tokens"]) for row in shown))
+    bars = shares([row.carried_tokens for row in shown], (text.tokens(row.carried_tokens) for row in shown))
     found = [
-        (inside(row["key"], base), bar, text.tokens(row["tokens"]), text.usd(row["carried_usd"]))
+        (inside(row.key, base), bar, text.tokens(row.tokens), text.usd(row.carried_usd))
         for row, bar in zip(shown, bars, strict=True)
     ]
     return Table(columns, found, more=len(files) - len(shown))
 
 
-def _tools(rows: Sequence[Row], what: str) -> Table:
-    tools = [row for row in rows if not row["is_total"]]
+def _tools(rows: Sequence[ToolUsage], what: str) -> Table:
+    tools = [row for row in rows if not row.is_total]
     shown = tools[:_TOP]
     columns = (
         Column(what, "path"),
@@ -274,18 +274,18 @@ def _tools(rows: Sequence[Row], what: str) -> Table:
         Column("uses", "number", EXACT),
         Column("errors", "number", EXACT),
     )
-    bars = shares([row["result_tokens"] for row in shown], (text.tokens(row["result_tokens"]) for row in shown))
+    bars = shares([row.result_tokens for row in shown], (text.tokens(row.result_tokens) for row in shown))
     found = [
         (
-            *(row["key"] or "use not in any transcript", bar, text.tokens(row["carried_tokens"])),
-            *(count(row["uses"]), count(row["errors"])),
+            *(row.key or "use not in any transcript", bar, text.tokens(row.carried_tokens)),
+            *(count(row.uses), count(row.errors)),
         )
         for row, bar in zip(shown, bars, strict=True)
     ]
     return Table(columns, found, more=len(tools) - len(shown))
 
 
-def _habits(rows: Sequence[Row]) -> Table:
+def _habits(rows: Sequence[HistoryWaste]) -> Table:
     columns = (
         Column("habit"),
         Column("wasted", "number", ESTIMATED),
@@ -296,10 +296,10 @@ def _habits(rows: Sequence[Row]) -> Table:
     )
     found = [
         (
-            *(HABITS[row["key"]], text.tokens(row["wasted_tokens"]), count(row["wasted_uses"])),
-            *(text.tokens(row["carried_tokens"]), text.usd(row["carried_usd"]), count(row["sessions"])),
+            *(HABITS[row.key or ""], text.tokens(row.wasted_tokens), count(row.wasted_uses)),
+            *(text.tokens(row.carried_tokens), text.usd(row.carried_usd), count(row.sessions)),
         )
         for row in rows
-        if row["kind"] == "habit"
+        if row.kind == "habit"
     ]
     return Table(columns, found)

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from crusts_index.insight.advice import Advice
 from crusts_index.insight.buckets import Buckets
-from crusts_index.insight.comparison import Billed
 from crusts_index.insight.composition import Point, largest_steps
 from crusts_index.insight.facts import Facts
 from crusts_index.insight.fixes import FixBlocks
@@ -39,6 +38,7 @@ from crusts_index.render.report_parts import (
     when,
     zone,
 )
+from crusts_index.rows.session import Billed
 
 Json = dict[str, Any]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from crusts_index.folders import last_part
@@ -11,6 +11,7 @@ from crusts_index.plain import Safe
 from crusts_index.render import csvout, text
 from crusts_index.render.analysis_json import timestamp
 from crusts_index.render.page import Page
+from crusts_index.rows.trend import TrendWeek
 
 Json = dict[str, Any]
 
@@ -19,11 +20,6 @@ COLUMNS = (
     *("health", "topCategory", "topCategoryTokens", "contextLimit", "bucketBasis"),
 )
 """Of the CSV, in the order that others rely on."""
-
-WEEK_COLUMNS = (
-    *("week", "sessions", "calls", "peak_p50", "compactions", "reread_tokens", "result_tokens", "waste_share"),
-    *("cache_read_share", "cost_usd", "unpriced_calls"),
-)
 
 _SHOWN = 10
 _SHOWN_WEEKS = ("week", "sessions", "calls", "peak_p50", "compactions", "waste_share", "cache_read_share", "cost_usd")
@@ -100,29 +96,29 @@ def trend_text(page: Page, trend: Trend, limit: int) -> None:
         page.say("--limit N takes N sessions.")
 
 
-def weeks_json(rows: Sequence[Mapping[str, Any]]) -> Json:
+def weeks_json(rows: Sequence[TrendWeek]) -> Json:
     """The object that `trend --by week --json` prints."""
-    return {"weeks": [{name: row[name] for name in WEEK_COLUMNS} for row in rows]}
+    return {"weeks": [row._asdict() for row in rows]}
 
 
-def weeks_csv(rows: Sequence[Mapping[str, Any]]) -> Safe:
+def weeks_csv(rows: Sequence[TrendWeek]) -> Safe:
     """The weeks as CSV."""
-    return csvout.encode(WEEK_COLUMNS, [[row[name] for name in WEEK_COLUMNS] for row in rows])
+    return csvout.encode(TrendWeek._fields, rows)
 
 
-def weeks_text(page: Page, rows: Sequence[Mapping[str, Any]]) -> None:
+def weeks_text(page: Page, rows: Sequence[TrendWeek]) -> None:
     """The weeks as a table under the sparkline of their peaks."""
     if not rows:
         page.say("No calls yet: `crusts index` reads the transcripts.")
         return
-    peaks = [row["peak_p50"] for row in rows if row["peak_p50"] is not None]
+    peaks = [row.peak_p50 for row in rows if row.peak_p50 is not None]
     page.head("Week by week")
     page.say(f"{sparkline(peaks[-_MOST_BLOCKS:])}  median peak of the sessions")
-    values = [[row[name] for name in _SHOWN_WEEKS] for row in rows]
+    values = [[getattr(row, name) for name in _SHOWN_WEEKS] for row in rows]
     heads = ("week", "sessions", "calls", "peak_p50", "cuts", "waste_share", "cache_share", "cost_usd")
     page.rows(heads, values, {"peak_p50": text.tokens})
     page.say("waste: tokens of re-reads among those of all tool results, estimated; cache: read from it, exact.")
-    unpriced = sum(row["unpriced_calls"] for row in rows)
+    unpriced = sum(row.unpriced_calls for row in rows)
     if unpriced:
         page.say(f"{unpriced:,} calls have no list price; a week with one has no cost: run `crusts index`.")
 

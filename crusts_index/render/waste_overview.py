@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from crusts_index.render import text
 from crusts_index.render.page import Page
-
-Row = Mapping[str, Any]
+from crusts_index.rows.reports import HistoryWaste
 
 HABITS = {
     "reread": "reading again what was not changed",
@@ -33,34 +32,34 @@ _FORMS = dict.fromkeys(("wasted", "of tokens", "carried"), text.tokens)
 _NUMBERS = 50  # columns that the numbers of a row take
 
 
-def overview_json(rows: Sequence[Row]) -> dict[str, Any]:
+def overview_json(rows: Sequence[HistoryWaste]) -> dict[str, Any]:
     """`{total, habits, files, tools, servers, projects, sessions}`, those that waste most first."""
     document: dict[str, Any] = {"total": _row_json(_total(rows), None), "accuracy": "estimated"}
     for kind, name in _NAMES.items():
-        document[name] = [_row_json(row, kind) for row in rows if row["kind"] == kind]
+        document[name] = [_row_json(row, kind) for row in rows if row.kind == kind]
     return document
 
 
-def overview_text(page: Page, rows: Sequence[Row]) -> None:
+def overview_text(page: Page, rows: Sequence[HistoryWaste]) -> None:
     """The same for people."""
     total = _total(rows)
     page.head("Waste over all sessions")
-    if not total["uses"]:
+    if not total.uses:
         page.say("No tool results in this period.")
         return
-    share = total["wasted_tokens"] / total["tokens"] if total["tokens"] else 0.0
-    usd = "" if total["carried_usd"] is None else f", {text.usd(total['carried_usd'])} as cache reads"
+    share = total.wasted_tokens / total.tokens if total.tokens else 0.0
+    usd = "" if total.carried_usd is None else f", {text.usd(total.carried_usd)} as cache reads"
     page.say(
-        f"{total['wasted_tokens']:,} of {total['tokens']:,} tokens of tool results served nothing "
-        f"({text.percent(share)}), in {total['sessions']:,} sessions; carried along they came to "
-        f"{text.tokens(total['carried_tokens'])}{usd}."
+        f"{total.wasted_tokens:,} of {total.tokens:,} tokens of tool results served nothing "
+        f"({text.percent(share)}), in {total.sessions:,} sessions; carried along they came to "
+        f"{text.tokens(total.carried_tokens)}{usd}."
     )
     room = None if page.width is None else max(12, page.width - _NUMBERS)
     for kind, title in _KINDS.items():
-        found = [row for row in rows if row["kind"] == kind]
+        found = [row for row in rows if row.kind == kind]
         if found:
             page.head(title)
-            values = [(*(row[name] for name in _COLUMNS), _key(kind, str(row["key"]), room)) for row in found]
+            values = [(*(getattr(row, name) for name in _COLUMNS), _key(kind, str(row.key), room)) for row in found]
             page.rows((*_COLUMNS.values(), kind), values, _FORMS)
     page.say()
     page.say(
@@ -70,16 +69,15 @@ def overview_text(page: Page, rows: Sequence[Row]) -> None:
     )
 
 
-def _total(rows: Sequence[Row]) -> Row:
-    empty = {"uses": 0, "tokens": 0, "wasted_uses": 0, "wasted_tokens": 0, "carried_tokens": 0, "carried_usd": 0.0}
-    return next((row for row in rows if row["kind"] == "total"), empty | {"sessions": 0})
+def _total(rows: Sequence[HistoryWaste]) -> HistoryWaste:
+    return next((row for row in rows if row.kind == "total"), HistoryWaste("total", None, 0, 0, 0, 0, 0, 0.0, 0))
 
 
-def _row_json(row: Row, kind: str | None) -> dict[str, Any]:
-    found: dict[str, Any] = {} if kind is None else {kind: row["key"]}
+def _row_json(row: HistoryWaste, kind: str | None) -> dict[str, Any]:
+    found: dict[str, Any] = {} if kind is None else {kind: row.key}
     if kind == "habit":
-        found["description"] = HABITS[row["key"]]
-    return found | {name: value for name, value in row.items() if name not in ("kind", "key")}
+        found["description"] = HABITS[row.key or ""]
+    return found | {name: value for name, value in row._asdict().items() if name not in ("kind", "key")}
 
 
 def _key(kind: str, key: str, room: int | None) -> str:

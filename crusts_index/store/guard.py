@@ -2,13 +2,22 @@
 
 import sqlite3
 import time
+from typing import Any
 
 from crusts_index.errors import CrustsError
-from crusts_index.store.query import Result, find_parameters
+from crusts_index.store.query import find_parameters
+from crusts_index.tuples import NamedTuple
 
 _READS = frozenset((sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE))
 _STEPS = 20_000  # of SQLite's machine between two looks at the clock: about a millisecond
 _LONGEST = 64 << 20  # bytes of a value
+
+
+class Result(NamedTuple):
+    """Rows as SQLite gives them, and the names of their columns."""
+
+    columns: list[str]
+    rows: list[tuple[Any, ...]]
 
 
 def run(store: sqlite3.Connection, text: str, *, seconds: float, limit: int) -> tuple[Result, bool]:

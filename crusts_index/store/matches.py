@@ -1,13 +1,14 @@
 """Asks the search file: which texts match what the user typed, and how they read around the matches."""
 
+import os
 import re
 import sqlite3
 from contextlib import closing
 
 from crusts_index.errors import CrustsError
 from crusts_index.store.open import explain, read_only
-from crusts_index.store.search import SEPARATOR, spaced, update
-from crusts_index.store.search_file import ALIEN, TIMEOUT, is_damage, is_ours
+from crusts_index.store.search import SEPARATOR, spaced, text_of, update
+from crusts_index.store.search_file import ALIEN, TIMEOUT, TOKENS, is_damage, is_ours
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,9 +17,8 @@ if TYPE_CHECKING:
 MARKS = ("\U0010fff0", "\U0010fff1")
 """What stands before and behind a match in a preview: two characters that no text uses."""
 MOST_TERMS = 64
-_PREVIEW = """
-select rowid, snippet(words, 0, ?, ?, '…', 24) from words where words match ? and rowid = ?
-"""
+_SHOWN = f"create virtual table shown using fts5 (text, {TOKENS})"
+_PREVIEW = "select rowid, snippet(shown, 0, ?, ?, '…', 24) from shown where shown match ?"
 _TERM = re.compile(r'"([^"]*)"?(\*?)|([^\s"]+)')
 
 
@@ -41,10 +41,11 @@ def find(store: sqlite3.Connection, path: str, match: str) -> list[int]:
     try:
         return _find(path, match)
     except sqlite3.Error as error:
-        if not is_ours(path):
-            raise CrustsError(ALIEN.format(path)) from error
-        if not is_damage(error):
-            raise explain(error, path) from error
+        if os.path.exists(path):  # else another process took it away just now
+            if not is_ours(path):
+                raise CrustsError(ALIEN.format(path)) from error
+            if not is_damage(error):
+                raise explain(error, path) from error
     update(store, path, is_damaged=True)
     try:
         return _find(path, match)
@@ -57,14 +58,13 @@ def _find(path: str, match: str) -> list[int]:
         return [row[0] for row in search.execute("select rowid from words where words match ?", (match,))]
 
 
-def previews(path: str, match: str, ids: "Iterable[int]") -> dict[int, str]:
-    """Around the first matches in each of these texts, with MARKS about them. Raises CrustsError."""
-    found: dict[int, str] = {}
-    try:
-        with closing(read_only(path, TIMEOUT)) as search:
-            for one in ids:
-                for row in search.execute(_PREVIEW, (*MARKS, match, one)):
-                    found[row[0]] = row[1].replace(SEPARATOR, "")
-    except sqlite3.Error as error:
-        raise explain(error, path) from error
-    return found
+def previews(store: sqlite3.Connection, match: str, ids: "Iterable[int]") -> dict[int, str]:
+    """Around the first matches in each of these texts, with MARKS about them; none for a text that matches no more.
+
+    The search file has no texts: those of the store are asked, among themselves. Raises CrustsError.
+    """
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as memory:
+        memory.execute(_SHOWN)
+        texts = ((one, spaced(text_of(store, one))) for one in ids)
+        memory.executemany("insert into shown (rowid, text) values (?, ?)", texts)
+        return {one: text.replace(SEPARATOR, "") for one, text in memory.execute(_PREVIEW, (*MARKS, match))}

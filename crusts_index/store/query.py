@@ -5,24 +5,16 @@ On the quick path, so neither pathlib, re nor typing is imported.
 
 import os
 import sqlite3
-from collections import namedtuple
-from functools import cache
+from functools import cache, partial
 
 from crusts_index.errors import CrustsError
 from crusts_index.resources import resource_path
+from crusts_index.rows import queries_of
 from crusts_index.store.open import explained
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, NamedTuple
-
-    class Result(NamedTuple):
-        """Rows as SQLite gives them, and the names of their columns: the report's interface."""
-
-        columns: list[str]
-        rows: list[tuple[Any, ...]]
-else:
-    Result = namedtuple("Result", ["columns", "rows"])
+    from crusts_index.rows import Row
 
 # What opens a part that a parameter cannot stand in, and what closes it.
 _OPAQUE = {"--": "\n", "/*": "*/", "'": "'", '"': '"', "`": "`", "[": "]"}
@@ -74,28 +66,16 @@ def names() -> list[str]:
     return _stems(resource_path("queries"))
 
 
-def run(connection: sqlite3.Connection, name: str, /, **given: object) -> Result:
-    """The rows of `queries/<name>.sql`. Every parameter in the file must be given; None means no filter.
+def rows(connection: sqlite3.Connection, kind: "type[Row]", name: str | None = None, /, **given: object) -> "list[Row]":
+    """The rows of a class's query, by name; `name` = of another query that gives some of the same rows.
 
+    Every parameter in the file must be given; None means no filter.
     Raises TypeError for parameters the file lacks or that are not given: a mistake in the program.
     Raises CrustsError for what the user can mend: a busy, damaged or full store.
     """
-    text, wanted = _read(name)
-    if given.keys() != wanted:
-        missing, unknown = sorted(wanted - given.keys()), sorted(given.keys() - wanted)
-        raise TypeError(f"queries/{name}.sql: not given: {missing}, not in the file: {unknown}")
-    for key, value in given.items():
-        if isinstance(value, str) and not value.isascii():  # bytes of a path that are no text match nothing
-            given[key] = value.encode("utf-8", "replace").decode()
+    text = _checked(name or queries_of(kind)[0], given)
     with explained(connection):
-        cursor = connection.execute(text, given)
-        rows = cursor.fetchall()
-    return Result([column[0] for column in cursor.description or ()], rows)
-
-
-def dicts(result: Result) -> list[dict[str, object]]:
-    """One dictionary a row, keys in the order of the columns."""
-    return [dict(zip(result.columns, row, strict=True)) for row in result.rows]
+        return list(map(partial(tuple.__new__, kind), connection.execute(text, given)))
 
 
 def view_scripts() -> list[tuple[str, str]]:
@@ -105,6 +85,18 @@ def view_scripts() -> list[tuple[str, str]]:
     """
     folder = resource_path("queries", "views")
     return [(name, _text(os.path.join(folder, f"{name}.sql"))) for name in _stems(folder)]
+
+
+def _checked(name: str, given: "dict[str, object]") -> str:
+    """The text of a query, with all its parameters given, and nothing in them that SQLite cannot take."""
+    text, wanted = _read(name)
+    if given.keys() != wanted:
+        missing, unknown = sorted(wanted - given.keys()), sorted(given.keys() - wanted)
+        raise TypeError(f"queries/{name}.sql: not given: {missing}, not in the file: {unknown}")
+    for key, value in given.items():
+        if isinstance(value, str) and not value.isascii():  # bytes of a path that are no text match nothing
+            given[key] = value.encode("utf-8", "replace").decode()
+    return text
 
 
 @cache

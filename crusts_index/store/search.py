@@ -1,10 +1,13 @@
 """The search file: full text (FTS5) over what the store keeps of prompts, answers, summaries and tool uses.
 
-It stands beside the store, holds nothing that the store lacks, and may be deleted at any time. A text's rowid is
-its block's id. Each transcript has a mark: up to which block its texts were taken, how many, and a checksum of
-them, so that an append costs what is new, and a transcript that was read again from its beginning is taken again.
+It stands beside the store, holds nothing that the store lacks, and may be deleted at any time. The first search makes
+it, and from then on a plain index keeps it up. It holds the words of each text and their places in it, not the text; a
+text's rowid is its block's id. Each transcript has a mark: up to which block its texts were taken, how many, and a
+checksum of them, so that an append costs what is new. Where a text that was taken is another now, or no more, the whole
+file is made again: words alone do not tell which of them were its.
 """
 
+import json
 import re
 import sqlite3
 import zlib
@@ -13,17 +16,26 @@ from contextlib import closing
 from crusts_index.errors import CrustsError
 from crusts_index.store.locks import held, search_lock
 from crusts_index.store.open import explain, explained, open_store, read_only, remove
-from crusts_index.store.search_file import TIMEOUT, is_damage, is_ours, kind_of, open_to_write
+from crusts_index.store.search_file import (
+    TIMEOUT,
+    OutdatedError,
+    is_damage,
+    is_older,
+    is_ours,
+    kind_of,
+    open_to_write,
+)
 from crusts_index.store.settings import search_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from crusts_index.store.settings import Settings
 
     Text = tuple[int, str]
+    Progress = Callable[[int, int], None]
 
 _BATCH_CHARS = 8_000_000  # characters of text that share a transaction
 # Scripts that put no spaces between words: each character is a word of its own, so that parts are found too.
@@ -37,7 +49,9 @@ _STAMPS = """
 select id, offset || ' ' || size || ' ' || mtime_ns || ' ' || parser || ' ' || hex(ifnull(tail_hash, ''))
 from transcripts
 """
-_NO_MARKS = "select transcript_id, stamp from marks where 0"
+_MARKS = "select transcript_id, stamp from marks"
+_NO_MARKS = f"{_MARKS} where 0"
+_SIZES = "select id, offset from transcripts where id in (select value from json_each(?))"
 # A tool use without path and command has the beginning of its input in `texts`.
 _TEXTS = """
 select x.block_id, x.text
@@ -59,14 +73,15 @@ def is_wanted(settings: "Settings") -> bool:
 
 
 def keep_up(settings: "Settings", only: "Iterable[int] | None" = None) -> None:
-    """Bring the search file up to date for a plain `crusts index`; remove it where the user wants none.
+    """Bring the search file that is there up to date for a plain `crusts index`; remove it where the user wants none.
 
-    `only` names the transcripts that changed, where the file knew of all others; None = compare all.
-    Another process that is at it already is left to it. Raises CrustsError where it cannot be written.
+    `only` names the transcripts that changed, where the file knew of all others; None = compare all. One of an older
+    layout goes, until a search asks for it. Another process that is at it already is left to it. Raises CrustsError
+    where it cannot be written.
     """
     path = search_path(settings.db)
-    if not is_wanted(settings):
-        leave_nothing(path, None)
+    if not is_wanted(settings) or is_older(path):
+        leave_nothing(path)
         return
     with closing(open_store(settings.db)) as store:
         store.execute("pragma mmap_size = 0")  # all of a large store would be mapped, and count as memory
@@ -80,10 +95,12 @@ def update(
     *,
     timeout: float = TIMEOUT,
     is_damaged: bool = False,
+    progress: "Progress | None" = None,
 ) -> bool:
     """Take what is new in the store into the search file at `path`; False if another process is doing so.
 
-    A file that is missing, damaged, of another layout or `is_damaged` by the caller's word is made again.
+    A file that is missing, outdated, damaged or `is_damaged` by the caller's word is made again. `progress` is told of
+    the transcripts' bytes whose texts are taken, and of those to be taken in all.
     Raises CrustsError where it cannot be written, or is a database of another program.
     """
     with held(search_lock(path), timeout=timeout) as is_mine:
@@ -94,7 +111,7 @@ def update(
         for attempt in (1, 2):
             try:
                 with closing(open_to_write(path, timeout)) as search:
-                    _take_all(store, search, None if only is None or _is_empty(search) else list(only))
+                    _take_all(store, search, None if only is None or _is_empty(search) else list(only), progress)
                 return True
             except sqlite3.Error as error:
                 if kind_of(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
@@ -107,43 +124,21 @@ def update(
     return True
 
 
-def leave_nothing(path: str, store: sqlite3.Connection | None) -> bool:
-    """Take out what the store does not have, from free pages too; all without a store. False if another is at it.
-
-    Where that cannot be done, the whole file goes: it can be made again. Another program's file is left alone.
-    """
+def leave_nothing(path: str) -> bool:
+    """Remove the file: the next search makes it again. False if another process is at it; another program's stays."""
     if not is_ours(path):
         return True
     with held(search_lock(path), timeout=TIMEOUT) as is_mine:
-        if is_mine and (store is None or not _take_out(path, store)):
+        if is_mine:
             remove(path)
         return is_mine
-
-
-def _take_out(path: str, store: sqlite3.Connection) -> bool:
-    try:
-        with closing(open_to_write(path, TIMEOUT)) as search:
-            stamps = _stamps(store)
-            search.execute("pragma secure_delete = on")
-            search.execute("begin immediate")
-            for transcript, stamp in search.execute("select transcript_id, stamp from marks").fetchall():
-                if stamps.get(transcript) != stamp:
-                    _drop(search, transcript)
-            search.execute("insert into words (words) values ('optimize')")  # deleted words leave the index
-            search.execute("commit")
-            search.execute("pragma temp_store = file")
-            search.execute("vacuum")
-            (busy, _, _) = search.execute("pragma wal_checkpoint(truncate)").fetchone()
-        return not busy
-    except (sqlite3.Error, OSError):
-        return False
 
 
 def behind(store: sqlite3.Connection, path: str) -> tuple[int, int]:
     """Texts in the search file, and transcripts whose texts are still to be taken. Raises CrustsError."""
     try:
         with closing(read_only(path, TIMEOUT)) as search:
-            marks = dict(search.execute("select transcript_id, stamp from marks"))
+            marks = dict(search.execute(_MARKS))
             (texts,) = search.execute("select ifnull(sum(texts), 0) from marks").fetchone()
     except sqlite3.Error as error:
         raise explain(error, path) from error
@@ -155,22 +150,27 @@ def _is_empty(search: sqlite3.Connection) -> bool:
     return search.execute("select 1 from marks limit 1").fetchone() is None
 
 
-def _take_all(store: sqlite3.Connection, search: sqlite3.Connection, only: list[int] | None) -> None:
+def _take_all(
+    store: sqlite3.Connection, search: sqlite3.Connection, only: list[int] | None, progress: "Progress | None"
+) -> None:
     """Bring every transcript's texts up to date, or those of some, a batch of them a transaction."""
     store.execute("begin")  # one picture of the store, whoever writes to it meanwhile
     try:
         stamps = _stamps(store, only)
-        marks = dict(search.execute("select transcript_id, stamp from marks" if only is None else _NO_MARKS))
-        gone = [one for one in marks if one not in stamps]
+        marks = dict(search.execute(_MARKS if only is None else _NO_MARKS))
+        if marks.keys() - stamps.keys():
+            raise OutdatedError("transcripts that are no more")
         pending = [one for one, stamp in stamps.items() if marks.get(one) != stamp]
-        if not gone and not pending:
+        if not pending:
             return
+        sizes = dict(store.execute(_SIZES, (json.dumps(pending),))) if progress is not None else {}
         search.execute("begin immediate")
-        taken = 0
-        for one in gone:
-            _drop(search, one)
+        taken = done = 0
         for one in pending:
             taken += _take(store, search, one, stamps[one])
+            if progress is not None:
+                done += sizes[one]
+                progress(done, sum(sizes.values()))
             if taken > _BATCH_CHARS:
                 search.execute("commit")
                 search.execute("begin immediate")
@@ -185,11 +185,10 @@ def _take(store: sqlite3.Connection, search: sqlite3.Connection, transcript: int
     """Bring one transcript up to date; the number of characters taken."""
     row = search.execute("select last, texts, checksum from marks where transcript_id = ?", (transcript,))
     last, texts, checksum = row.fetchone() or (0, 0, 0)
-    found = _texts(store, transcript)
+    found = _texts(store, transcript << 40, ((transcript + 1) << 40) - 1)
     before = [one for one in found if one[0] <= last]
     if (len(before), _checksum(before)) != (texts, checksum):
-        _drop(search, transcript)
-        before = []
+        raise OutdatedError("texts that are no more")
     new = found[len(before) :]
     search.executemany("insert into words (rowid, text) values (?, ?)", ((one, spaced(text)) for one, text in new))
     last = found[-1][0] if found else 0
@@ -207,19 +206,17 @@ def _stamps(store: sqlite3.Connection, only: list[int] | None = None) -> "dict[i
         return {row[0]: row[1] for one in only for row in store.execute(_STAMPS + "where id = ?", (one,))}
 
 
-def _texts(store: sqlite3.Connection, transcript: int) -> list["Text"]:
-    low, high = transcript << 40, ((transcript + 1) << 40) - 1
+def text_of(store: sqlite3.Connection, one: int) -> str:
+    """What is searched of this block or tool use, as the store has it now: nothing if it is no more."""
+    return "".join(text for _, text in _texts(store, one, one))
+
+
+def _texts(store: sqlite3.Connection, low: int, high: int) -> list["Text"]:
     found: dict[int, str] = {}
     with explained(store):
         for one, text in store.execute(_TEXTS, {"low": low, "high": high}):
             found[one] = f"{found[one]} {text}" if one in found else text
     return list(found.items())
-
-
-def _drop(search: sqlite3.Connection, transcript: int) -> None:
-    low, high = transcript << 40, ((transcript + 1) << 40) - 1
-    search.execute("delete from words where rowid between ? and ?", (low, high))
-    search.execute("delete from marks where transcript_id = ?", (transcript,))
 
 
 def _checksum(texts: "Iterable[Text]") -> int:

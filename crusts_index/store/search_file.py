@@ -11,10 +11,13 @@ from crusts_index.store.open import demand_regular, keep_private, read_only, uri
 TIMEOUT = 10.0
 """Seconds to wait for another writer."""
 ALIEN = '{} is a database of another program: move it away, or set "search": false in config.json'
+TOKENS = "tokenize = 'unicode61 remove_diacritics 2'"
+"""How FTS5 is to part texts into words, here and wherever the same words must come of them."""
 _OURS = 0x63727573  # application_id: a file that another program made is left alone
-_LAYOUT = 1  # user_version: a file of another layout is made again
+_LAYOUT = 2  # user_version: a file of another layout is made again
 _LAY = (
-    "create virtual table words using fts5 (text, tokenize = 'unicode61 remove_diacritics 2')",
+    # Words and their places alone: the text is in the store. So a text can be added, but not be taken out again.
+    f"create virtual table words using fts5 (text, content = '', columnsize = 0, {TOKENS})",
     """create table marks (transcript_id integer primary key, stamp text not null, last integer not null,
        texts integer not null, checksum integer not null)""",
     f"pragma application_id = {_OURS}",
@@ -28,9 +31,19 @@ def is_ours(path: str) -> bool:
         return False
     try:
         with closing(read_only(path, TIMEOUT)) as search:
-            return bool(search.execute("pragma application_id").fetchone()[0] == _OURS)
+            return _state(search)[0] == _OURS
     except sqlite3.Error:
         return True
+
+
+def is_older(path: str) -> bool:
+    """Whether it is a file of ours of an older layout: those held the texts, and were made whether or not one asked."""
+    try:
+        with closing(read_only(path, TIMEOUT)) as search:
+            application, layout = _state(search)
+            return application == _OURS and layout < _LAYOUT
+    except sqlite3.Error:
+        return False
 
 
 def open_to_write(path: str, timeout: float) -> sqlite3.Connection:
@@ -66,12 +79,12 @@ def _lay(search: sqlite3.Connection, path: str) -> None:
         raise CrustsError(ALIEN.format(path))
     elif state[1] != _LAYOUT:
         search.execute("rollback")
-        raise _Outdated("another layout")
+        raise OutdatedError("another layout")
     search.execute("commit")
 
 
-class _Outdated(sqlite3.DatabaseError):
-    """A search file of another layout."""
+class OutdatedError(sqlite3.DatabaseError):
+    """A search file of another layout, or with words of a text that is no more: it must be made again."""
 
 
 def _state(search: sqlite3.Connection) -> tuple[int, int]:
@@ -89,4 +102,4 @@ def kind_of(error: sqlite3.Error) -> int:
 def is_damage(error: sqlite3.Error) -> bool:
     """Whether making the file again mends it: damage, and tables that are not there or look otherwise."""
     kinds = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
-    return isinstance(error, _Outdated) or kind_of(error) in kinds
+    return isinstance(error, OutdatedError) or kind_of(error) in kinds

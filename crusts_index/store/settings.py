@@ -15,17 +15,24 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-VALUED = {"--path": "path", "--db": "db", "--project": "project", "--timezone": "timezone"}
+COMMON = (
+    ("--path", "DIR", "Claude Code folder to read; repeatable."),
+    ("--db", "FILE", "The store."),
+    ("--project", "TEXT", "Only projects whose path has TEXT."),
+    ("--json", "", "Print JSON."),
+    ("--timezone", "ZONE", "Zone of days, weeks and months."),
+    ("--verbose -v", "", "Say more."),
+    ("--no-index", "", "Answer from the store as it is."),
+    ("--no-color", "", "No colour."),
+)
+"""The options of every command: names, what stands for the value (none: a switch), and what it does."""
+
+_NAMED = [(name, names.split()[0][2:].replace("-", "_"), value) for names, value, _ in COMMON for name in names.split()]
+VALUED = {name: place for name, place, value in _NAMED if value}
+"""Options that take a value, and where `Flags` keeps it."""
+SWITCHES = {name: place for name, place, value in _NAMED if not value}
 _told_zones: set[tuple[str, str]] = set()
 """Home and zone that config.json names and nobody knows: said once, however often a run asks for its settings."""
-
-_SWITCHES = {
-    "--json": "json",
-    "--verbose": "verbose",
-    "-v": "verbose",
-    "--no-index": "no_index",
-    "--no-color": "no_color",
-}
 
 
 class Flags:
@@ -94,8 +101,8 @@ def split_flags(argv: list[str]) -> tuple[Flags, list[str]]:
         name, equals, value = word.partition("=")
         if word == "--":
             rest += [word, *words]
-        elif word in _SWITCHES:
-            flags.give(_SWITCHES[word])
+        elif word in SWITCHES:
+            flags.give(SWITCHES[word])
         elif name in VALUED:
             given = value if equals else next(words, None)
             if given is None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-CONVERSATION, RETRIEVED, SYSTEM, TOOLS, STATE = "conversation", "retrieved", "system", "tools", "state"
+from crusts_index.tools import RETRIEVES, STARTS_AGENTS
 
-RETRIEVAL_TOOLS = frozenset("Read Grep Glob LS WebFetch WebSearch NotebookRead".split())
-AGENT_TOOLS = frozenset(("Task", "Agent"))
-EDIT_TOOLS = frozenset("Edit Write MultiEdit NotebookEdit".split())
-SHELL_TOOLS = frozenset(("Bash", "PowerShell"))
+CONVERSATION, RETRIEVED, SYSTEM, TOOLS, STATE = "conversation", "retrieved", "system", "tools", "state"
 
 _ATTACHMENTS = {
     "file": RETRIEVED,
@@ -29,14 +26,14 @@ _ATTACHMENTS = {
 
 def of_tool_use(name: str | None) -> str:
     """The category of a tool_use block."""
-    return RETRIEVED if name in RETRIEVAL_TOOLS else TOOLS
+    return RETRIEVED if name in RETRIEVES else TOOLS
 
 
 def of_tool_result(name: str | None) -> str:
     """The category of a tool_result block, by the tool that gave it."""
-    if name in RETRIEVAL_TOOLS:
+    if name in RETRIEVES:
         return RETRIEVED
-    return STATE if name in AGENT_TOOLS else TOOLS
+    return STATE if name in STARTS_AGENTS else TOOLS
 
 
 def of_attachment(kind: str) -> str:

@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from crusts_index.transcript.categories import AGENT_TOOLS, EDIT_TOOLS, SHELL_TOOLS
+from crusts_index.tools import EDITS, READS, RUNS_COMMANDS, STARTS_AGENTS
 from crusts_index.transcript.content import Result
 from crusts_index.transcript.digest import hash48
 from crusts_index.transcript.past import NoPast, Past, Place
@@ -115,7 +115,7 @@ class ToolUses:
             use.result_hash = hash48("\0".join(result.texts).encode("utf-8", "replace"))
             if result.texts:
                 _mark_short(use, result)
-        if use.name in AGENT_TOOLS and not is_nested:
+        if use.name in STARTS_AGENTS and not is_nested:
             use.agent_id = _outcome(step.record.tool_use_result).agent_id or use.agent_id
         self.changed[use.id] = use
         return use
@@ -167,19 +167,19 @@ class ToolUses:
         if path is not None:
             use.path = path[:LONGEST_TEXT]
         if words is not None:
-            use.is_own = 1 if name in SHELL_TOOLS and "crusts" in words and _OWN_COMMAND.search(words) else 0
+            use.is_own = 1 if name in RUNS_COMMANDS and "crusts" in words and _OWN_COMMAND.search(words) else 0
             use.command = words[:LONGEST_TEXT]
-        if name == "Read":
+        if name in READS:
             use.read_offset, use.read_limit = _whole(said.offset), _whole(said.limit)
-        elif name in AGENT_TOOLS:
+        elif name in STARTS_AGENTS:
             use.agent_type = said.subagent_type
 
     def _link(self, use: ToolUse, path: str) -> None:
         """Note what was read and edited before: the same read again without an edit between is a re-read."""
         edit = (use.thread_id, path)
-        if use.name in EDIT_TOOLS:
+        if use.name in EDITS:
             self._edits[edit] = use.id
-        elif use.name == "Read":
+        elif use.name in READS:
             read = (use.thread_id, path, use.read_offset, use.read_limit)
             use.prior_read_id = self._reads[read] if read in self._reads else self._past.prior_read(*read)
             self._reads[read] = use.id

@@ -53,16 +53,16 @@ def measure(bench: Bench) -> Iterator[Measure]:
     )
     searched = rounds(
         1,
-        without=lambda: bench.first_index(corpus, "first", "--jobs", "2"),
-        within=lambda: bench.first_index(corpus, "searched", "--jobs", "2", search=True),
+        index=lambda: bench.first_index(corpus, "searched", "--jobs", "2"),
+        search=lambda: bench.search(corpus, "searched", "anything"),
     )
     found = bench.store("searched").with_name("search.db").stat().st_size
     yield Measure("search file", f"{found / 1e6:,.1f} MB", f"transcripts {size / 1e6:,.1f} MB", found / size)
     yield Measure(
-        "first index with the search file",
-        f"{median(searched['within']):.2f} s",
-        f"without {median(searched['without']):.2f} s",
-        ratio(searched["within"], searched["without"]),
+        "the first search, which makes it",
+        f"{median(searched['search']):.2f} s",
+        f"first index {median(searched['index']):.2f} s",
+        ratio(searched["search"], searched["index"]),
     )
     bench.forget("searched")
 

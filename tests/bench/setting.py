@@ -85,13 +85,14 @@ class Bench:
         """Run `crusts index`."""
         return timing.run(timing.program("index", *args), self.environment(corpus, home))
 
-    def first_index(self, corpus: Path, home: str, *args: str, search: bool = False) -> Took:
-        """Run `crusts index` without a store; without a search file, which holds no facts, unless asked."""
+    def first_index(self, corpus: Path, home: str, *args: str) -> Took:
+        """Run `crusts index` without a store."""
         self.forget(home)
-        folder = self.folder / "homes" / home
-        folder.mkdir(parents=True)
-        (folder / "config.json").write_text(json.dumps({"search": search}))
         return self.index(corpus, home, *args)
+
+    def search(self, corpus: Path, home: str, *args: str) -> Took:
+        """Run `crusts search`."""
+        return timing.run(timing.program("search", *args), self.environment(corpus, home))
 
 
 def manifest(corpus: Path) -> Json:

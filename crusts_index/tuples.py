@@ -23,6 +23,11 @@ else:
     def _completed(cls, values, named):
         fields, defaults = cls._fields, cls._field_defaults
         left = fields[len(values) :]
+        if named and len(left) == len(named):
+            try:
+                return (*values, *[named[field] for field in left])
+            except KeyError:
+                pass  # told below
         given = {**defaults, **named} if defaults else named
         if len(values) <= len(fields) and named.keys() <= set(left) <= given.keys():
             return (*values, *[given[field] for field in left])
@@ -36,46 +41,50 @@ else:
             raise TypeError(f"{cls.__name__}: not given: {fields[len(values) + rest.index(...)]}")
         return (*values, *rest)
 
-    def _make(cls, values):
-        made = _new(cls, values)
-        if len(made) != len(cls._fields):
-            raise TypeError(f"{cls.__name__} has {len(cls._fields)} fields, {len(made)} values were given")
-        return made
+    class _Row(tuple):
+        __slots__ = ()
+        _field_defaults = {}  # noqa: RUF012 - never written to
+        __new__ = _create
 
-    def _replace(self, /, **changes):
-        values = [changes.pop(field, value) for field, value in zip(self._fields, self, strict=True)]
-        if changes:
-            raise ValueError(f"{type(self).__name__}: no field: {', '.join(changes)}")
-        return _new(type(self), values)
+        @classmethod
+        def _make(cls, values):
+            made = _new(cls, values)
+            if len(made) != len(cls._fields):
+                raise TypeError(f"{cls.__name__} has {len(cls._fields)} fields, {len(made)} values were given")
+            return made
 
-    def _asdict(self):
-        return dict(zip(self._fields, self, strict=True))
+        def _replace(self, /, **changes):
+            values = [changes.pop(field, value) for field, value in zip(self._fields, self, strict=True)]
+            if changes:
+                raise ValueError(f"{type(self).__name__}: no field: {', '.join(changes)}")
+            return _new(type(self), values)
 
-    def _repr(self):
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._asdict().items())})"
+        def _asdict(self):
+            return dict(zip(self._fields, self, strict=True))
 
-    def _plain(self):
-        return tuple(self)
+        def __repr__(self):
+            fields = (f"{name}={value!r}" for name, value in self._asdict().items())
+            return f"{type(self).__name__}({', '.join(fields)})"
+
+        def __getnewargs__(self):
+            return tuple(self)
+
+    _getters = []  # of the first value, the second …: every class shares them, since each costs memory and time
 
     class _Maker(type):
         def __new__(cls, name, bases, space):
             if not bases:
                 return super().__new__(cls, name, bases, space)
             fields = tuple(space["__annotations__"])
-            made = {
-                "__slots__": (),
-                "_fields": fields,
-                "__match_args__": fields,
-                "_field_defaults": {field: space.pop(field) for field in fields if field in space},
-                "__new__": _create,
-                "_make": classmethod(_make),
-                "_replace": _replace,
-                "_asdict": _asdict,
-                "__repr__": _repr,
-                "__getnewargs__": _plain,
-            }
-            made.update((field, _tuplegetter(place, None)) for place, field in enumerate(fields))
-            return type(name, (tuple,), {**made, **space})
+            defaults = {field: space.pop(field) for field in fields if field in space}
+            if defaults:
+                space["_field_defaults"] = defaults
+            while len(_getters) < len(fields):
+                _getters.append(_tuplegetter(len(_getters), None))
+            space.update(zip(fields, _getters, strict=False))
+            space["__slots__"] = ()
+            space["_fields"] = space["__match_args__"] = fields
+            return type(name, (_Row,), space)
 
     class NamedTuple(metaclass=_Maker):
         """Base of named tuples: fields from the annotations, in their order; methods and properties stay."""

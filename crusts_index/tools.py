@@ -1,0 +1,46 @@
+"""What Claude Code's tools do: the one table of their traits, which the view `tool_traits` gives to SQL."""
+
+TRAITS: dict[str, tuple[str, ...]] = {
+    "Agent": ("starts_agents",),
+    "AskUserQuestion": ("acts",),
+    "Bash": ("runs_commands",),
+    "Edit": ("edits", "acts"),
+    "EnterPlanMode": ("acts",),
+    "ExitPlanMode": ("acts",),
+    "Glob": ("retrieves",),
+    "Grep": ("retrieves",),
+    "LS": ("retrieves",),
+    "MultiEdit": ("edits", "acts"),
+    "NotebookEdit": ("edits", "acts"),
+    "NotebookRead": ("retrieves",),
+    "PowerShell": ("runs_commands",),
+    "Read": ("reads", "retrieves"),
+    "Skill": ("acts",),
+    "Task": ("starts_agents",),
+    "TaskCreate": ("acts",),
+    "TaskUpdate": ("acts",),
+    "TodoWrite": ("acts",),
+    "ToolSearch": ("acts",),
+    "WebFetch": ("retrieves",),
+    "WebSearch": ("retrieves",),
+    "Write": ("edits", "acts"),
+}
+"""A tool's traits; one that is not here has none."""
+
+
+def _with(trait: str) -> frozenset[str]:
+    return frozenset(name for name, traits in TRAITS.items() if trait in traits)
+
+
+READS = _with("reads")
+"""Give a part of a file, by path, offset and limit: the same part again is a re-read (X-reread)."""
+EDITS = _with("edits")
+"""Change the file that they name: what was read of it before may be read again (X-reread, D13)."""
+RETRIEVES = _with("retrieves")
+"""Look something up: what they take and give is of the category retrieved (D8)."""
+ACTS = _with("acts")
+"""Are used for what they do: nothing need be said of what they answer (D13)."""
+RUNS_COMMANDS = _with("runs_commands")
+"""Run a command line: crusts itself may be what they run (D7)."""
+STARTS_AGENTS = _with("starts_agents")
+"""Start a subagent, of whose work they give the result: it is of the category state (D8)."""
