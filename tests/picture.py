@@ -32,10 +32,14 @@ _IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 Picture = dict[str, list[tuple[Any, ...]]]
 
 # Not facts of the transcripts: surroundings, prices, the history of runs, and what only the reader needs (D4).
-APART = frozenset(["alembic_version", "store_facts", "runs", "prices", "models", "surroundings", "fold_states"])
+APART = frozenset(
+    ["alembic_version", "store_facts", "runs", "prices", "models", "weights", "surroundings", "fold_states", "words"]
+)
 PRIVATE = {
     "transcripts": frozenset(["mtime_ns", "inode", "head_hash", "tail_hash", "meta_mtime_ns", "size"]),
     "api_calls": frozenset(("price_id",)),
+    "call_sums": frozenset(("price_id",)),
+    "tool_uses": frozenset(("use_key",)),
     "sessions": frozenset(("id",)),
     "projects": frozenset(("id",)),
 }
@@ -54,6 +58,8 @@ _RECORDS = frozenset(
         "block_id",
         "prior_read_id",
         "prior_edit_id",
+        "first_id",
+        "last_id",
     ]
 )
 
@@ -133,12 +139,12 @@ def picture(db: Path, base: Path | str = "", *, past: bool = True, views: bool =
     """
     with closing(sqlite3.connect(db)) as store:
         names = _Names(store, os.path.realpath(base) if base else "")
-        tables = [row[0] for row in store.execute("select name from sqlite_master where type = 'table'")]
+        tables = [_shown(row[0]) for row in store.execute("select name from sqlite_master where type = 'table'")]
         shown = {name: _rows(store, name, names, past) for name in tables if _is_fact(name)}
         if views:
             found = [row[0] for row in store.execute("select name from sqlite_master where type = 'view'")]
             left_out = [pattern for pattern, is_kept in ((_PRICES, prices), (_PAST, past)) if not is_kept]
-            shown |= {f"view {name}": _view_rows(store, name, names, left_out) for name in found}
+            shown |= {f"view {name}": _view_rows(store, name, names, left_out) for name in found if name not in tables}
         return shown
 
 
@@ -258,12 +264,22 @@ class _Names:
             "transcript_key": self.transcripts.get,
             "thread_key": self.thread,
             "call_key": self.call,
+            "transcript_id": self.transcripts.get,
+            "thread_id": self.thread,
+            "response_id": self.record,
+            "call_id": self.call,
+            "id": self.call,
         }
         return named.get(column, self.record if column.endswith("_key") else self.path)
 
 
 def _same(value: Any) -> Any:
     return value
+
+
+def _shown(table: str) -> str:
+    """What shows a table's rows as they are meant: of a narrow one its view."""
+    return "api_calls" if table == "stored_calls" else table.removeprefix("stored_")
 
 
 def _is_fact(table: str) -> bool:

@@ -775,14 +775,14 @@ def test_removals_name_what_was_taken_out(folder: ClaudeFolder, t: Transcript) -
     )
     dead = bytes.fromhex(gone.replace("-", ""))
     assert [
-        ("microcompact", "toolu_a", None, 70),
-        ("microcompact", "toolu_b", None, None),
+        ("microcompact", "a", None, 70),
+        ("microcompact", "b", None, None),
         ("retraction", None, dead, None),
         ("superseded", None, dead, None),
-        ("replacement", "toolu_c", None, None),
+        ("replacement", "c", None, None),
     ] == ask(
         read(folder, t),
-        "select kind, tool_use_id, uuid, saved_tokens from removals order by record_id, place",
+        "select kind, use_key, uuid, saved_tokens from removals order by record_id, place",
     )
 
 

@@ -17,14 +17,15 @@ from pathlib import Path
 import pytest
 from sqlalchemy import BLOB, Text
 
-from crusts_index.index.privacy import KEPT, withhold
+from crusts_index.index.privacy import KEPT, veiled, withhold
 from crusts_index.store.schema import metadata
+from crusts_index.transcript.words import word_id
 from tests.builders import SESSION, ClaudeFolder, usage
 from tests.marked import GONE, OTHER, Words, all_bytes, count_in, found_in, marked, pasted, surround
 from tests.picture import ask, assert_same, assert_sound, one, picture
 
 # Columns of whole numbers in which the reader puts text where that was logged.
-ODD = {("tool_uses", "read_offset"), ("tool_uses", "read_limit")}
+ODD = {("stored_tool_uses", "read_offset"), ("stored_tool_uses", "read_limit")}
 
 
 def home_of(folder: ClaudeFolder) -> Path:
@@ -211,6 +212,8 @@ def _forget_only_in_the_store(db: Path, session: str) -> None:
 def test_rows_are_withheld_column_by_column() -> None:
     """Equal paths stay equal, names stay, sentences go; a bookkeeping record without a value is none."""
     rows = {
+        "words": [(word_id(word), word) for word in ("Bash", "my own words", "a-branch")],
+        "stored_tool_uses": [(1, 0, None, word_id(name), *[None] * 20) for name in ("my own words", "Bash")],
         "texts": [(1, "hello")],
         "meta_records": [(1, "custom-title", 5, "mine"), (1, "mode", 6, "plan"), (1, "relocated", 7, "/home/a b")],
         "attachments": [
@@ -220,6 +223,9 @@ def test_rows_are_withheld_column_by_column() -> None:
         ],
     }
     found = withhold(rows)
+    named = dict(found["words"])
+    assert [veiled("my own words"), "Bash"] == [named[row[3]] for row in found["stored_tool_uses"]]
+    assert 2 == len(named), "a word that no row has is none"
     assert [] == found["texts"]
     assert [(1, "mode", 6, "plan"), (1, "relocated", 7, "/home/a b")] == found["meta_records"]
     first, second, hook = found["attachments"]

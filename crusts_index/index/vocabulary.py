@@ -22,11 +22,12 @@ WORDS: dict[str, tuple[str, ...]] = {
 }
 """Columns whose numbers are ids of words; 0 in a sum is no word."""
 
-_UNUSED = "delete from words where id not in ({})".format(
-    " union ".join(f"select {column} from {table}" for table, columns in WORDS.items() for column in columns)
+_USED = " union ".join(
+    f"select {column} as used from {table} where {column} is not null"
+    for table, columns in WORDS.items()
+    for column in columns
 )
-# A null among them would keep every word.
-_UNUSED = f"delete from words where id not in (select id from ({_UNUSED.partition('(')[2][:-1]}) where id is not null)"
+_UNUSED = f"delete from words where id not in (select used from ({_USED}))"
 
 
 def sweep_words(store: sqlite3.Connection) -> None:
