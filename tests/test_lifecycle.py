@@ -374,12 +374,12 @@ def test_another_parser_reads_live_files_anew(folder: ClaudeFolder, t: Transcrip
     fresh = picture(db)
     with closing(sqlite3.connect(db)) as store, store:
         store.execute("update transcripts set parser = 0")
-        for statement in ("update blocks set category = 'old', tokens = 7", "update records set message = 99"):
+        for statement in ("update stored_blocks set category = 9, share = 7", "update stored_records set message = 99"):
             store.execute(statement)
-        columns = [row[1] for row in store.execute("pragma table_info(responses)")]
-        odd = {"id": "id + 1", "request_id": "'req_ghost'", "message_id": "'msg_ghost'", "call_id": "null"}
+        columns = [row[1] for row in store.execute("pragma table_info(stored_responses)")]
+        odd = {"id": "id + 1", "request_id": "'ghost'", "message_id": "'ghost'", "shared_call_id": "null"}
         picked = ", ".join(odd.get(column, column) for column in columns)
-        store.execute(f"insert into responses select {picked} from responses order by id limit 1")
+        store.execute(f"insert into stored_responses select {picked} from stored_responses order by id limit 1")
     assert 1 == index(db, folder.config).changed
     assert_same(fresh, picture(db))
     assert 0 == index(db, folder.config).changed

@@ -36,7 +36,7 @@ def events_of(db: Path, session: str = SESSION, *, priced: bool = False) -> list
                 "insert into prices (model, input_usd, cache_read_usd, cache_write_5m_usd, cache_write_1h_usd,"
                 " output_usd, source) values ('m', 8, 1, 10, 16, 50, 'test')"
             )
-            store.execute("update api_calls set price_id = last_insert_rowid()")
+            store.execute("update stored_calls set price_id = last_insert_rowid()")
     with closing(open_store(db)) as store:
         fetch = partial(query.rows, store)
 

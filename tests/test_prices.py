@@ -15,6 +15,7 @@ from genai_prices import Usage, calc_price
 from crusts_index.store.open import open_store, transaction
 from crusts_index.store.prices import learn_prices, resolve_prices
 from crusts_index.store.upgrade import ensure
+from crusts_index.transcript.words import word_id
 from tests.program import Program
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ from api_calls as call left join prices as price on price.id = call.price_id
 """
 
 
+HAS_USAGE = 8
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[sqlite3.Connection]:
     """An empty store with a thread to hang calls on."""
@@ -50,21 +54,17 @@ def at(*day: int) -> int:
 
 
 def call(store: sqlite3.Connection, model: str | None, **columns: Any) -> int:
-    """A call with these columns; its id."""
-    row = {
-        "response_id": 1,
-        "transcript_id": 1,
-        "thread_id": 1,
-        "model": model,
-        "time_ms": at(2026, 1, 1),
-        **columns,
-    }
-    row["context_tokens"] = sum(
-        row.get(name, 0) for name in ("input_tokens", "cache_read_tokens", "cache_write_tokens")
-    )
+    """A call of one response with this usage; its id."""
+    time_ms = columns.pop("time_ms", at(2026, 1, 1))
+    for name, word in (("model", model), ("speed", columns.get("speed"))):
+        if word is not None:
+            store.execute("insert or ignore into words values (?, ?)", (word_id(word), word))
+            columns[name] = word_id(word)
+    row = {"thread_id": 1, "ordinal": 1, "flags": HAS_USAGE, "last_ms": time_ms, **columns}
     marks = ", ".join(f":{name}" for name in row)
-    cursor = store.execute(f"insert into api_calls ({', '.join(row)}) values ({marks})", row)
+    cursor = store.execute(f"insert into stored_responses ({', '.join(row)}) values ({marks})", row)
     assert cursor.lastrowid is not None
+    store.execute("insert into stored_calls (id, time_ms) values (?, ?)", (cursor.lastrowid, time_ms))
     return cursor.lastrowid
 
 

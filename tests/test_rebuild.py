@@ -66,8 +66,8 @@ def test_a_home_may_have_any_name(folder: ClaudeFolder) -> None:
 def test_it_reads_everything_anew(folder: ClaudeFolder) -> None:
     """A row that somebody changed is again what the transcript says."""
     with closing(sqlite3.connect(db_of(folder))) as store, store:
-        store.execute("update blocks set chars = 0")
-        store.execute("delete from records where is_prompt = 1")
+        store.execute("update stored_blocks set chars = 0")
+        store.execute("delete from stored_records where flags & 2")
     rebuild(folder)
     assert 0 == one(db_of(folder), "select count(*) from blocks where chars = 0")
     assert 2 == one(db_of(folder), "select count(*) from records where is_prompt = 1")

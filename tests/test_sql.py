@@ -130,4 +130,4 @@ def test_the_connection_itself_cannot_write(demo: Demo) -> None:
     from crusts_index.store.open import open_store
 
     with closing(open_store(demo.db)) as store, pytest.raises(sqlite3.OperationalError, match="readonly"):
-        store.execute("delete from records")
+        store.execute("delete from stored_records")

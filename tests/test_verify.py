@@ -178,7 +178,7 @@ def test_an_older_parser_is_explained(folder: ClaudeFolder, t: Transcript) -> No
     """What an older crusts read otherwise is named as such."""
     db = read(folder, t)
     change(db, "update transcripts set parser = 0")
-    change(db, "update api_calls set output_tokens = 999 where output_tokens = 10")
+    change(db, "update stored_responses set output_tokens = 999 where output_tokens = 10")
     verdict = verified(db, folder.config)
     assert {"parser": (0, 0, 0, 0, 989)} == reasons(verdict)
     assert verdict.is_explained
@@ -209,9 +209,9 @@ def test_transcripts_of_other_folders_are_read_too(folder: ClaudeFolder, t: Tran
 @pytest.mark.parametrize(
     "sql",
     [
-        "update api_calls set output_tokens = output_tokens + 1 where output_tokens = 20",
-        "delete from api_calls where output_tokens = 10",
-        "insert into api_calls (id, response_id, transcript_id, thread_id) values (9, 9, 1, 0)",
+        "update stored_responses set output_tokens = output_tokens + 1 where output_tokens = 20",
+        "delete from stored_calls where id in (select id from api_calls where output_tokens = 10)",
+        "insert into stored_calls (id, response_id) select 9, min(id) from stored_calls",
     ],
 )
 def test_what_nothing_explains_is_told_with_exit_code_one(folder: ClaudeFolder, t: Transcript, sql: str) -> None:
@@ -225,7 +225,7 @@ def test_what_nothing_explains_is_told_with_exit_code_one(folder: ClaudeFolder, 
     assert 1 == folder.crusts("verify", "--json").code
 
 
-@pytest.mark.parametrize("table", ["records", "blocks", "tool_uses"])
+@pytest.mark.parametrize("table", ["stored_records", "stored_blocks", "stored_tool_uses"])
 def test_missing_rows_are_told(folder: ClaudeFolder, t: Transcript, table: str) -> None:
     """Rows that no total shows are counted transcript by transcript."""
     db = read(folder, t)
