@@ -223,9 +223,16 @@ REPORTS = (
 )
 
 
-@pytest.mark.process
-def test_no_plain_line_imports_typer(folder: ClaudeFolder) -> None:
-    """Each report, in one process one after the other, ends without typer and what comes with it."""
+LEAN = ("usage", "list", "models", "analyze", "waste", "fix", "timeline", "trend", "lost --all", "usage --json")
+DEAR = {
+    *("typer", "rich", "sqlalchemy", "alembic", "tabulate", "msgspec", "genai_prices", "importlib.metadata"),
+    *("pathlib", "shutil", "inspect", "dataclasses", "subprocess", "hashlib", "csv", "textwrap"),
+}
+
+
+@pytest.fixture
+def told(folder: ClaudeFolder) -> ClaudeFolder:
+    """A folder with something to say to each report."""
     for session in (OTHER, SESSION):
         t = folder.main(session)
         t.prompt("why is the build slow?")
@@ -234,6 +241,28 @@ def test_no_plain_line_imports_typer(folder: ClaudeFolder) -> None:
         t.boundary()
         t.response("It walks the tree twice.", context=21_000, output=100)
         t.write()
+    return folder
+
+
+def run_code(folder: ClaudeFolder, code: str) -> str:
+    """What a process says on stderr."""
+    environ = folder.env(PYTHONPATH=os.pathsep.join(sys.path))
+    words = [sys.executable, "-c", code]
+    return subprocess.run(words, cwd=folder.home, env=environ, capture_output=True, text=True, check=False).stderr
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("line", LEAN)
+def test_a_report_imports_little(told: ClaudeFolder, line: str) -> None:
+    """From a store that is up to date it answers without all that takes long to import."""
+    assert 0 == told.crusts("index").code
+    code = f"import sys\nfrom crusts_index import __main__\ncode = __main__.main({line.split()!r})\n"
+    code += f"print(code, *{DEAR!r} & sys.modules.keys(), file=sys.stderr)"
+    assert "0\n" == run_code(told, code)
+
+
+def test_no_plain_line_imports_typer(told: ClaudeFolder) -> None:
+    """Each report, in one process one after the other, ends without typer and what comes with it."""
     code = (
         "import sys\nfrom crusts_index import __main__\n"
         f"for line in {REPORTS!r}:\n"
@@ -241,12 +270,9 @@ def test_no_plain_line_imports_typer(folder: ClaudeFolder) -> None:
         "    there = {'typer', 'click', 'rich'} & set(sys.modules)\n"
         "    print(line, code, *there, file=sys.stderr)\n"
     )
-    environ = folder.env(PYTHONPATH=os.pathsep.join(sys.path))
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=folder.home, env=environ, capture_output=True, text=True, check=False
-    )
-    told = [line for line in done.stderr.splitlines() if line.rpartition(" ")[0] in REPORTS]
-    assert [f"{line} 0" for line in REPORTS] == told, done.stderr
+    said = run_code(told, code)
+    ends = [line for line in said.splitlines() if line.rpartition(" ")[0] in REPORTS]
+    assert [f"{line} 0" for line in REPORTS] == ends, said
 
 
 def test_one_module_knows_typer() -> None:

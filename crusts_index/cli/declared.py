@@ -6,7 +6,7 @@ dozen interpreter starts.
 
 from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from crusts_index.store.settings import Flags, load_settings
 
@@ -37,26 +37,31 @@ class Argument:
         self.metavar, self.help = metavar, help
 
 
-class Group(NamedTuple):
+class Group:
     """Commands below a name; `alone` is the command that the name is by itself, if it is one."""
 
-    help: str
-    commands: "Mapping[str, Command | Group]"
-    alone: Command | None = None
+    def __init__(self, help: str, commands: "Mapping[str, Command | Group]", alone: Command | None = None) -> None:
+        self.help, self.commands, self.alone = help, commands, alone
 
 
-class Parameter(NamedTuple):
+class Parameter:
     """One that can be typed, as its function has it."""
 
     name: str
     said: Option | Argument
-    annotation: Any
-    """Its type, as typer takes it."""
-    kind: type
-    """What one value is: bool for a switch, str, int, float, a path or an enumeration."""
+    annotation: Any  # its type, as typer takes it
+    kind: type  # what one value is: bool for a switch, str, int, float, a path or an enumeration
     is_list: bool
-    default: object
-    """`...` where there is none."""
+    default: object  # `...` where there is none
+
+    def __init__(self, name: str, hint: Any, default: object) -> None:
+        self.name, self.default = name, default
+        self.annotation, self.said = hint.__origin__, hint.__metadata__[0]
+        kind = self.annotation
+        if get_origin(kind) is not list:  # one of which None is another, or the type itself
+            kind = next((one for one in get_args(kind) if one is not type(None)), kind)
+        self.is_list = get_origin(kind) is list
+        self.kind = get_args(kind)[0] if self.is_list else kind
 
     def read(self, word: str) -> object:
         """The value that a word stands for. Raises WrongUsage or ValueError for none."""
@@ -76,16 +81,7 @@ def parameters(command: Command) -> list[Parameter]:
     names = code.co_varnames[1 : code.co_argcount]
     values = command.__defaults__ or ()
     defaults = [...] * (len(names) - len(values)) + list(values)
-    return [_parameter(name, hints[name], default) for name, default in zip(names, defaults, strict=True)]
-
-
-def _parameter(name: str, hint: Any, default: object) -> Parameter:
-    annotation, said = hint.__origin__, hint.__metadata__[0]
-    kind = next((one for one in get_args(annotation) if one is not type(None)), annotation)
-    if get_origin(annotation) is list:
-        kind = annotation
-    is_list = get_origin(kind) is list
-    return Parameter(name, said, annotation, get_args(kind)[0] if is_list else kind, is_list, default)
+    return [Parameter(name, hints[name], default) for name, default in zip(names, defaults, strict=True)]
 
 
 def call(command: Command, flags: Flags, values: Mapping[str, object]) -> int:

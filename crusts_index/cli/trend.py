@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import os
-from pathlib import Path
 from typing import Annotated
 
 from crusts_index.cli import options, show
@@ -31,7 +30,7 @@ class By(enum.StrEnum):
 
 Rows = Annotated[By, Option("--by", help="What a row stands for.")]
 Limit = Annotated[int, Option("--limit", reads=options.whole(), metavar="N", help="The last N sessions or weeks.")]
-Output = Annotated[Path | None, Option("--output", metavar="FILE", help="File for the CSV.")]
+Output = Annotated[str | None, Option("--output", metavar="FILE", help="File for the CSV.")]
 
 
 def trend(
@@ -56,7 +55,7 @@ def trend(
         _sessions(settings, limit, form, output, page)
 
 
-def _sessions(settings: Settings, limit: int, form: options.Format, output: Path | None, page: Page) -> None:
+def _sessions(settings: Settings, limit: int, form: options.Format, output: str | None, page: Page) -> None:
     with opened(settings) as store:
         fetch = store.fetch
         found = trend_of(fetch, settings.config, os.environ, when.now_ms(), project=settings.project, limit=limit)
@@ -69,7 +68,7 @@ def _sessions(settings: Settings, limit: int, form: options.Format, output: Path
         console.put(page.text())
 
 
-def _weeks(settings: Settings, limit: int, form: options.Format, output: Path | None, page: Page) -> None:
+def _weeks(settings: Settings, limit: int, form: options.Format, output: str | None, page: Page) -> None:
     with show.opened(settings) as store:
         rows = query.rows(store, TrendWeek, project=settings.project, limit=limit)
     if form is options.Format.CSV:
@@ -81,7 +80,7 @@ def _weeks(settings: Settings, limit: int, form: options.Format, output: Path | 
         console.put(page.text())
 
 
-def _csv(text: str, output: Path | None) -> None:
+def _csv(text: str, output: str | None) -> None:
     if output is None:
         console.put(text)
         return
