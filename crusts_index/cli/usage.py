@@ -78,7 +78,8 @@ def usage(
         named = f"{total['nonstandard_calls']:,} calls in fast mode, of another tier or kept in one country"
         console.note(f"{named} are costed at the standard price: `crusts doctor` names what has no list price")
     if total.get("unpriced_calls"):
-        console.note(f"{total['unpriced_calls']:,} calls without a price are not in the cost: run `crusts index`")
+        calls = f"{total['unpriced_calls']:,} calls without a price"
+        console.note(f"{calls} are not in the cost: try `crusts index --prices --fetch`")
 
 
 def _print(by: By, rows: list[dict[str, Any]], total: dict[str, Any], in_all: int) -> None:

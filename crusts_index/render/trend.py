@@ -124,7 +124,9 @@ def weeks_text(page: Page, rows: Sequence[TrendWeek]) -> None:
     page.say("waste: tokens of re-reads among those of all tool results, estimated; cache: read from it, exact.")
     unpriced = sum(row.unpriced_calls for row in rows)
     if unpriced:
-        page.say(f"{unpriced:,} calls have no list price; a week with one has no cost: run `crusts index`.")
+        page.say(
+            f"{unpriced:,} calls have no list price; a week with one has no cost: try `crusts index --prices --fetch`."
+        )
 
 
 def _name(project: str) -> str:
