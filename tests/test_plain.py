@@ -275,6 +275,18 @@ def test_no_plain_line_imports_typer(told: ClaudeFolder) -> None:
     assert [f"{line} 0" for line in REPORTS] == ends, said
 
 
+@pytest.mark.process
+def test_a_report_ends_at_once_and_whole(told: ClaudeFolder) -> None:
+    """It does not take the interpreter down, and says all that it has to say first, or that it could not."""
+    assert 0 == told.crusts("index").code
+    rows = told.crusts("usage", "--by", "session", "--json").json()["rows"]
+    assert {SESSION, OTHER} == {row["session"] for row in rows}
+    with open("/dev/full", "wb") as full:
+        words = [sys.executable, "-m", "crusts_index", "usage"]
+        done = subprocess.run(words, env=told.env(), stdout=full, stderr=subprocess.PIPE, check=False)
+    assert (1, b"crusts: cannot write the answer: No space left on device\n") == (done.returncode, done.stderr)
+
+
 def test_one_module_knows_typer() -> None:
     """Commands declare what can be typed in words of our own; only `cli/app` makes typer's of them."""
     package = Path(crusts_index.__file__).parent
