@@ -17,6 +17,7 @@ from crusts_index.rows.readout import (
     ReadoutTotal,
 )
 from crusts_index.store import query, when
+from crusts_index.store.files import READOUT
 from crusts_index.store.settings import load_settings, split_flags
 
 TYPE_CHECKING = False
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from crusts_index.store.settings import Settings
 
 SCHEMA_VERSION = 1
-DETAIL = "context.json"
 MOST_DAYS = 36_500
 
 
@@ -85,7 +85,7 @@ def answer(settings: "Settings", since: int, path: str | None, *, full: bool) ->
     document = {"schema_version": SCHEMA_VERSION, **told}
     kept: str | None = None
     if path is not None or not full:
-        kept = _keep(document, os.path.abspath(path or os.path.join(settings.home, DETAIL)), named=bool(path))
+        kept = _keep(document, os.path.abspath(path or os.path.join(settings.home, READOUT)), named=bool(path))
     if full:
         return encode(document, indent=sys.stdout.isatty())
     return insight.compact(told, kept, encode)
