@@ -1,7 +1,6 @@
 """`crusts sql`: ask the store in SQL; it only reads, and what it reads is documented by --schema."""
 
 import sys
-import textwrap
 from typing import Annotated
 
 from crusts_index.cli import options, show
@@ -136,6 +135,8 @@ def _joined(doc: str) -> list[str]:
 
 
 def _wrapped(line: str, width: int, margin: int = 24) -> str:
+    import textwrap
+
     indent = " " * (margin if line.startswith("  ") else 0)
     return textwrap.fill(
         line, width, subsequent_indent=indent, drop_whitespace=True, break_on_hyphens=False, replace_whitespace=False
