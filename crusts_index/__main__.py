@@ -16,7 +16,6 @@ QUICK = {
     "status": "crusts_index.quick.status",
     "statusline": "crusts_index.quick.statusline",
     "auto-inject": "crusts_index.quick.auto_inject",
-    "readout": "crusts_index.quick.readout",
     "index": "crusts_index.quick.index",
 }
 # Claude Code runs these; a failure of ours must never look like one of theirs.

@@ -5,13 +5,13 @@ from __future__ import annotations
 import enum
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from crusts_index import __version__
 from crusts_index.cli import options, show
 from crusts_index.cli.analyze import analyze
 from crusts_index.cli.compare import compare as compare_command
-from crusts_index.cli.declared import Option
+from crusts_index.cli.declared import Annotated, Option
 from crusts_index.cli.session import Store
 from crusts_index.errors import WrongUsage
 from crusts_index.insight.buckets import buckets_of, lifetime_of

@@ -1,12 +1,13 @@
 """What commands have in common: a store that is up to date, and results in the form asked for."""
 
+import enum
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from sqlite3 import Connection
 
-from crusts_index.cli.options import Format
+from crusts_index.cli.declared import Annotated, Option
 from crusts_index.errors import CrustsError
 from crusts_index.index.refresh import open_refreshed
 from crusts_index.render import console, jsonout, table
@@ -15,6 +16,17 @@ from crusts_index.store.settings import Settings
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from crusts_index.render.page import Page
+
+
+class Format(enum.StrEnum):
+    """How rows are printed."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+
+
+RowFormat = Annotated[Format, Option("--format", help="How to print the rows.")]
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from crusts_index.errors import CrustsError, NotQuick, WrongUsage
+from crusts_index.errors import CrustsError, WrongUsage
 from crusts_index.insight import readout as insight
 from crusts_index.jsontext import dumps
 from crusts_index.plain import Safe, escaped, note
@@ -18,7 +18,6 @@ from crusts_index.rows.readout import (
 )
 from crusts_index.store import query, when
 from crusts_index.store.files import READOUT
-from crusts_index.store.settings import load_settings, split_flags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,31 +29,6 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 MOST_DAYS = 36_500
-
-
-def run(argv: list[str]) -> int:
-    """Parse what stands after the command's name and answer. NotQuick for what typer tells better."""
-    flags, rest = split_flags(argv)
-    given: dict[str, str] = {}
-    full = False
-    words = iter(rest)
-    for word in words:
-        name, equals, value = word.partition("=")
-        if word == "--full":
-            full = True
-        elif name in ("--days", "--since", "--detail"):
-            given[name] = value if equals else next(words, "")
-            if not given[name]:
-                raise NotQuick
-        else:
-            raise NotQuick
-    days = given.get("--days")
-    if days is not None and not (days.isascii() and days.isdigit() and len(days) < 10 and 0 < int(days) <= MOST_DAYS):
-        raise NotQuick
-    settings = load_settings(flags)
-    since = period(int(days) if days else None, given.get("--since"))
-    sys.stdout.write(answer(settings, since, given.get("--detail"), full=full) + "\n")
-    return 0
 
 
 def period(days: int | None, since: str | None) -> int:

@@ -2,9 +2,12 @@
 
 import os
 import sys
-from typing import TextIO
 
 from crusts_index.plain import Safe, line, note, tell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
 
 __all__ = ["note", "tell"]
 
@@ -53,12 +56,12 @@ def confirm(question: str) -> bool:
     return answer.strip().lower() in ("y", "yes")
 
 
-def is_terminal(stream: TextIO) -> bool:
+def is_terminal(stream: "TextIO") -> bool:
     """Whether somebody looks at the stream."""
     return stream is not None and stream.isatty()
 
 
-def use_colour(stream: TextIO, *, no_color: bool) -> bool:
+def use_colour(stream: "TextIO", *, no_color: bool) -> bool:
     """Whether to colour: on a terminal that can, unless the settings say no (`no_color`, NO_COLOR)."""
     return is_terminal(stream) and not no_color and os.environ.get("TERM") != "dumb"
 
