@@ -16,14 +16,16 @@ QUICK = {
     "status": "crusts_index.quick.status",
     "statusline": "crusts_index.quick.statusline",
     "auto-inject": "crusts_index.quick.auto_inject",
-    "readout": "crusts_index.quick.readout",
     "index": "crusts_index.quick.index",
 }
 # Claude Code runs these; a failure of ours must never look like one of theirs.
 HOOK_TARGETS = {"status", "statusline", "auto-inject"}  # and `index --hook`
 
-# These look and are done: they leave nothing behind that would have to be taken down.
-AT_A_GLANCE = {"status", "statusline", "auto-inject", "readout"}
+# These look and are done: there is nothing to collect before they are over, and nothing left to take down.
+AT_A_GLANCE = {
+    *("status", "statusline", "auto-inject", "readout", "usage", "list", "models", "analyze", "waste", "fix"),
+    *("timeline", "diff", "compare", "trend", "lost", "accuracy"),
+}
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -37,6 +39,11 @@ def main(argv: list[str] | None = None) -> int:
         _print_anything()
         _forgive_stderr()
     quick = _quick(args)
+    is_glance = is_process and bool(args) and args[0] in AT_A_GLANCE
+    if is_glance:
+        import gc
+
+        gc.disable()
     try:
         code = _run(args, quick, is_process=is_process)
     except BrokenPipeError:
@@ -54,7 +61,7 @@ def main(argv: list[str] | None = None) -> int:
         else:
             code = _own_up(error, is_verbose="-v" in args or "--verbose" in args)
     code = _flush(code)
-    if is_process and quick is not None and (quick[0] in AT_A_GLANCE or _is_target(*quick)):
+    if is_glance or (is_process and quick is not None and _is_target(*quick)):
         _leave(code)
     return code
 
@@ -164,10 +171,6 @@ def _is_target(name: str, args: list[str]) -> bool:
 def _run_quick(name: str, args: list[str]) -> int:
     """Run a quick module; NotQuick if it is absent or declines."""
     module = QUICK[name]
-    if name in AT_A_GLANCE:
-        import gc
-
-        gc.disable()  # over before there is anything to collect
     try:
         # Not importlib.import_module: importlib itself costs a tenth of the start.
         run = __import__(module, fromlist=["run"]).run

@@ -15,3 +15,19 @@ class WrongUsage(CrustsError):  # noqa: N818 - what it is, in the words of the e
 
 class NotQuick(Exception):  # noqa: N818 - a signal, not an error: the full command line takes over
     """A quick module, having done nothing yet, leaves these arguments to the full command line."""
+
+
+class ignored:  # noqa: N801 - used as a word: `with ignored(OSError):`
+    """Goes on behind the block where one of these errors is raised in it: `contextlib.suppress`, whose import takes a
+    quick path a millisecond.
+    """
+
+    def __init__(self, *kinds: type[BaseException]) -> None:
+        self._kinds = kinds
+
+    def __enter__(self) -> None:
+        """Nothing is to be done before."""
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
+        """Whether the error is one to go on behind."""
+        return kind is not None and issubclass(kind, self._kinds)

@@ -266,6 +266,13 @@ def test_a_report_asks_the_list_of_a_model_that_is_not_usual_and_says_so(folder:
     assert (True, None) == (found[0] is not None, found[1])
 
 
+def test_index_is_not_advised_where_it_would_not_help(folder: ClaudeFolder) -> None:
+    """The report asked the list that is installed: a newer one may know more."""
+    spoke(folder, "claude-mystery-9")
+    said = folder.crusts("usage").err
+    assert "1 calls without a price are not in the cost: try `crusts index --prices --fetch`" in said
+
+
 @pytest.mark.parametrize("other", ["0.2.2", None])
 def test_where_another_version_is_installed_that_is_asked(
     folder: ClaudeFolder, tmp_path: Path, other: str | None

@@ -100,19 +100,35 @@ def test_the_quick_path_imports_nothing_slow() -> None:
     assert set() == SLOW & set(loaded.split())
 
 
-def test_the_settings_need_none_of_the_dear_standard_modules() -> None:
-    """Without a config.json, settings load without re, json, typing, pathlib and dataclasses."""
-    code = (
-        "import sys\nbefore = set(sys.modules)\nfrom crusts_index.store import settings\n"
-        "settings.load_settings(settings.split_flags([])[0])\nprint(*set(sys.modules) - before)"
-    )
-    # -S: what site brings in (editable installs, .pth files) is not ours.
-    loaded = subprocess.run(
-        [sys.executable, "-S", "-c", code],
+DEAR = {"re", "json", "typing", "pathlib", "dataclasses", "argparse"}
+
+
+def loaded_by(code: str) -> set[str]:
+    """The modules that a fresh interpreter loads for some code, without what site brings in: that is not ours."""
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-S",
+            "-c",
+            f"import sys\nbefore = set(sys.modules)\n{code}\nprint(*set(sys.modules) - before)",
+        ],
         capture_output=True,
         text=True,
         check=True,
         cwd=PACKAGE.parent,
         env={"HOME": "/nonexistent"},
-    ).stdout
-    assert set() == {"re", "json", "typing", "pathlib", "dataclasses", "argparse"} & set(loaded.split())
+    )
+    return set(done.stdout.split())
+
+
+def test_the_settings_need_none_of_the_dear_standard_modules() -> None:
+    """Without a config.json, settings load without re, json, typing, pathlib and dataclasses."""
+    code = "from crusts_index.store import settings\nsettings.load_settings(settings.split_flags([])[0])"
+    assert set() == DEAR & loaded_by(code)
+
+
+def test_a_window_is_judged_without_the_dear_standard_modules() -> None:
+    """What a status line and the hooks load, rows by name included, needs neither those nor contextlib."""
+    loaded = loaded_by("import crusts_index.quick.live, crusts_index.insight.loading")
+    assert "crusts_index.rows.window" in loaded
+    assert set() == (DEAR | {"contextlib"}) & loaded

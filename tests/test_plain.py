@@ -223,9 +223,28 @@ REPORTS = (
 )
 
 
-@pytest.mark.process
-def test_no_plain_line_imports_typer(folder: ClaudeFolder) -> None:
-    """Each report, in one process one after the other, ends without typer and what comes with it."""
+LEAN = (
+    "readout --detail /dev/null",
+    "usage",
+    "list",
+    "models",
+    "analyze",
+    "waste",
+    "fix",
+    "timeline",
+    "trend",
+    "lost --all",
+    "usage --json",
+)
+DEAR = {
+    *("typer", "rich", "sqlalchemy", "alembic", "tabulate", "msgspec", "genai_prices", "importlib.metadata"),
+    *("pathlib", "shutil", "inspect", "dataclasses", "subprocess", "hashlib", "csv", "textwrap"),
+}
+
+
+@pytest.fixture
+def told(folder: ClaudeFolder) -> ClaudeFolder:
+    """A folder with something to say to each report."""
     for session in (OTHER, SESSION):
         t = folder.main(session)
         t.prompt("why is the build slow?")
@@ -234,6 +253,29 @@ def test_no_plain_line_imports_typer(folder: ClaudeFolder) -> None:
         t.boundary()
         t.response("It walks the tree twice.", context=21_000, output=100)
         t.write()
+    return folder
+
+
+def run_code(folder: ClaudeFolder, code: str) -> str:
+    """What a process says on stderr."""
+    environ = folder.env(PYTHONPATH=os.pathsep.join(sys.path))
+    words = [sys.executable, "-c", code]
+    return subprocess.run(words, cwd=folder.home, env=environ, capture_output=True, text=True, check=False).stderr
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("line", LEAN)
+def test_a_report_imports_little(told: ClaudeFolder, line: str) -> None:
+    """From a store that is up to date it answers without all that takes long to import; three without `typing` too."""
+    assert 0 == told.crusts("index").code
+    code = f"import sys\nfrom crusts_index import __main__\ncode = __main__.main({line.split()!r})\n"
+    dear = DEAR | ({"typing", "re"} if line in ("readout --detail /dev/null", "usage", "list") else set())
+    code += f"print(code, *{dear!r} & sys.modules.keys(), file=sys.stderr)"
+    assert "0\n" == run_code(told, code)
+
+
+def test_no_plain_line_imports_typer(told: ClaudeFolder) -> None:
+    """Each report, in one process one after the other, ends without typer and what comes with it."""
     code = (
         "import sys\nfrom crusts_index import __main__\n"
         f"for line in {REPORTS!r}:\n"
@@ -241,12 +283,21 @@ def test_no_plain_line_imports_typer(folder: ClaudeFolder) -> None:
         "    there = {'typer', 'click', 'rich'} & set(sys.modules)\n"
         "    print(line, code, *there, file=sys.stderr)\n"
     )
-    environ = folder.env(PYTHONPATH=os.pathsep.join(sys.path))
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=folder.home, env=environ, capture_output=True, text=True, check=False
-    )
-    told = [line for line in done.stderr.splitlines() if line.rpartition(" ")[0] in REPORTS]
-    assert [f"{line} 0" for line in REPORTS] == told, done.stderr
+    said = run_code(told, code)
+    ends = [line for line in said.splitlines() if line.rpartition(" ")[0] in REPORTS]
+    assert [f"{line} 0" for line in REPORTS] == ends, said
+
+
+@pytest.mark.process
+def test_a_report_ends_at_once_and_whole(told: ClaudeFolder) -> None:
+    """It does not take the interpreter down, and says all that it has to say first, or that it could not."""
+    assert 0 == told.crusts("index").code
+    rows = told.crusts("usage", "--by", "session", "--json").json()["rows"]
+    assert {SESSION, OTHER} == {row["session"] for row in rows}
+    with open("/dev/full", "wb") as full:
+        words = [sys.executable, "-m", "crusts_index", "usage"]
+        done = subprocess.run(words, env=told.env(), stdout=full, stderr=subprocess.PIPE, check=False)
+    assert (1, b"crusts: cannot write the answer: No space left on device\n") == (done.returncode, done.stderr)
 
 
 def test_one_module_knows_typer() -> None:

@@ -235,23 +235,23 @@ def test_rows_are_withheld_column_by_column() -> None:
     assert found == withhold(found)
 
 
-def test_a_loosened_home_is_closed_by_the_next_run_that_writes(folder: ClaudeFolder) -> None:
-    """Our folder and our files, whatever the umask."""
-    t = folder.main()
-    t.prompt("go")
-    t.write()
-    configure(folder, search=True)
-    run(folder, "index")
-    for path in (home_of(folder), *home_of(folder).iterdir()):
+def test_a_loosened_home_is_closed_by_the_next_run_that_writes(wild: ClaudeFolder, words: Words) -> None:
+    """Our folder and every file that a use of the program leaves there, whatever the umask."""
+    configure(wild, search=True)
+    use(wild, words)
+    home = home_of(wild)
+    there = {path.name for path in home.iterdir()}
+    assert {"index.db", "search.db", "config.json", "context.json", "tui_history", "auto-inject.log"} <= there
+    for path in (home, *home.iterdir()):
         path.chmod(0o777 if path.is_dir() else 0o666)
     before = os.umask(0)
     try:
-        run(folder, "index")
+        run(wild, "index")
     finally:
         os.umask(before)
-    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in home_of(folder).iterdir()}
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in home.iterdir()}
     assert {0o600} == set(modes.values()), modes
-    assert 0o700 == stat.S_IMODE(home_of(folder).stat().st_mode)
+    assert 0o700 == stat.S_IMODE(home.stat().st_mode)
 
 
 def test_what_is_no_file_is_not_ours_to_close(folder: ClaudeFolder) -> None:

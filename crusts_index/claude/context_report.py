@@ -1,9 +1,9 @@
 """The output of Claude Code's `/context` command, in each of the forms it has had."""
 
 import re
-from typing import NamedTuple
 
 from crusts_index import plain
+from crusts_index.tuples import NamedTuple
 
 MAX_CHARS = 262_144
 MAX_ROWS = 200

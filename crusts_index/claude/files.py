@@ -1,9 +1,9 @@
 """Safe reading, backing up and replacing of small text files that belong to the user."""
 
-import hashlib
 import os
 import stat
 import time
+from _blake2 import blake2b  # not from hashlib, which loads OpenSSL
 from contextlib import suppress
 
 from crusts_index.errors import CrustsError
@@ -220,7 +220,7 @@ def _sync_folder(folder: str) -> None:
 
 def _backup_prefix(path: str) -> str:
     # Two projects' CLAUDE.md must not push out each other's copies, so the full path is part of the name.
-    place = hashlib.blake2b(os.fsencode(os.path.realpath(path)), digest_size=4).hexdigest()
+    place = blake2b(os.fsencode(os.path.realpath(path)), digest_size=4).hexdigest()
     return f"{os.path.basename(path)}.{place}."
 
 

@@ -2,7 +2,6 @@
 
 import os
 import shlex
-import shutil
 import sys
 
 from crusts_index.claude.commands import MODULE, PROGRAM
@@ -23,6 +22,8 @@ def _program() -> list[str]:
     own = next((path for path in (running, beside) if path and os.access(path, os.X_OK)), None)
     if own is None:
         return [os.path.abspath(sys.executable), "-m", MODULE]
+    import shutil
+
     on_path = shutil.which(PROGRAM)
     if on_path and os.path.realpath(on_path) == os.path.realpath(own):
         return [os.path.abspath(on_path)]

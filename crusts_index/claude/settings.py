@@ -4,7 +4,7 @@ import json
 import os
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from crusts_index.claude.files import (
     BOM,
@@ -18,6 +18,7 @@ from crusts_index.claude.files import (
 )
 from crusts_index.errors import CrustsError
 from crusts_index.jsontext import TOO_DEEP, is_deep
+from crusts_index.tuples import NamedTuple
 
 _COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*+"?+|(//|/\*)')
 

@@ -1,10 +1,10 @@
 """The `/crusts` slash command: the file that makes Claude Code offer it, and how it is put there and taken away."""
 
 import os
-from typing import NamedTuple
 
 from crusts_index.claude.files import back_up, check_writable, read_contents, write_atomically
 from crusts_index.errors import CrustsError
+from crusts_index.tuples import NamedTuple
 
 NAME = "crusts.md"
 _MARK = "<!-- written by `crusts install-command` -->"

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from crusts_index.cli import options, show
-from crusts_index.cli.declared import Option
+from crusts_index.cli.declared import Annotated, Option
 from crusts_index.insight.accuracy import accuracy_of
 from crusts_index.render import console, table
 from crusts_index.rows.reports import EstimatePair

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from crusts_index.claude.additions import append_text, deny_reads
 from crusts_index.claude.settings import Edit
@@ -12,6 +12,7 @@ from crusts_index.errors import CrustsError
 from crusts_index.insight.optimize import HEADING, Fix
 from crusts_index.render import clipboard, console
 from crusts_index.store.settings import Settings, backup_folder
+from crusts_index.tuples import NamedTuple
 
 
 class Outcome(NamedTuple):

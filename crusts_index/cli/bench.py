@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import pathlib
 import time
-from typing import Annotated, Any
+from typing import Any
 
 from crusts_index.claude.files import write_atomically
 from crusts_index.cli import options, show
 from crusts_index.cli.compactions import result_of, snapshot, summary_of
-from crusts_index.cli.declared import Argument, Group, Option
+from crusts_index.cli.declared import Annotated, Argument, Group, Option
 from crusts_index.cli.session import opened
 from crusts_index.errors import CrustsError
 from crusts_index.index.refresh import index_named, keeps_text

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import closing
-from typing import Annotated, Any, TextIO
+from typing import Any, TextIO
 
 from crusts_index.claude.context_report import parse_context
 from crusts_index.cli import options, show
 from crusts_index.cli.calibrated import COLUMNS, cells, compare, compare_last, comparison_json
-from crusts_index.cli.declared import Option
+from crusts_index.cli.declared import Annotated, Option
 from crusts_index.cli.session import Store, opened
 from crusts_index.errors import CrustsError
 from crusts_index.index.privacy import withhold_from

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from crusts_index.claude.context_report import bucket_of
-from crusts_index.cli.session import Store
-from crusts_index.insight.calibration import Comparison, compare_with_context, message_at
-from crusts_index.insight.facts import ContextReport
+if TYPE_CHECKING:
+    from crusts_index.cli.session import Store
+    from crusts_index.insight.calibration import Comparison
+    from crusts_index.insight.facts import ContextReport
 
 COLUMNS = ("part", "crusts", "/context", "error_share")
 
@@ -22,6 +22,9 @@ def compare_last(store: Store, session_id: str) -> list[Comparison]:
 
 def compare(store: Store, session_id: str, report: ContextReport) -> list[Comparison]:
     """A session as it stood at a `/context`, against it."""
+    from crusts_index.claude.context_report import bucket_of
+    from crusts_index.insight.calibration import compare_with_context, message_at
+
     number = message_at(store.load(session_id), report)
     if number is None:
         return []

@@ -2,9 +2,9 @@
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
 
 from crusts_index.errors import CrustsError
+from crusts_index.tuples import NamedTuple
 
 PASS, WARN, FAIL = "pass", "warn", "fail"
 _WORST = (FAIL, WARN, PASS)

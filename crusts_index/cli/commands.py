@@ -1,6 +1,5 @@
 """The table of commands, and how one is run: only the one that is named gets imported."""
 
-import importlib
 from collections.abc import Mapping
 
 from crusts_index.cli import plain
@@ -50,7 +49,7 @@ def load(name: str, table: Mapping[str, tuple[str, str]] = COMMANDS) -> Command 
     place, _ = table.get(name, ("", ""))
     module, _, attribute = place.partition(":")
     try:
-        found: Command | Group = getattr(importlib.import_module(module), attribute)
+        found: Command | Group = getattr(__import__(module, fromlist=[attribute]), attribute)
     except (ValueError, ModuleNotFoundError) as error:
         if isinstance(error, ModuleNotFoundError) and error.name != module:
             raise

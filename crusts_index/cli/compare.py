@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from crusts_index.cli import show
-from crusts_index.cli.declared import Argument
+from crusts_index.cli.declared import Annotated, Argument
 from crusts_index.cli.session import opened
 from crusts_index.insight.comparison import compare as compare_sides
 from crusts_index.insight.comparison import side_of

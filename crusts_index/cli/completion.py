@@ -1,9 +1,8 @@
 """`crusts completion`: scripts that complete commands, options, their values and session ids in a shell."""
 
 import os
-from typing import Annotated
 
-from crusts_index.cli.declared import Argument
+from crusts_index.cli.declared import Annotated, Argument
 from crusts_index.errors import CrustsError, WrongUsage
 from crusts_index.render import console
 from crusts_index.store.settings import Flags, load_settings

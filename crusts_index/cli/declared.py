@@ -1,14 +1,28 @@
 """What can be typed behind a command's name, declared once: in the signature of its function.
 
 Typer's signature, help, completion and the quick parser are made from it. Nothing here imports typer, which costs a
-dozen interpreter starts.
+dozen interpreter starts, or `typing`, which costs a fifth of one.
 """
 
 from collections.abc import Callable, Mapping
-from enum import Enum
-from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from crusts_index.store.settings import Flags, load_settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Annotated as Annotated
+    from typing import Any
+else:
+
+    class Annotated:
+        """A type, and what is said of the parameter that has it."""
+
+        def __init__(self, annotation, said):
+            self.annotation, self.said = annotation, said
+
+        def __class_getitem__(cls, given):
+            return cls(*given)
+
 
 Command = Callable[..., int | None]
 """A function that is a command: first come its `settings`, or `flags` where it resolves them itself, then what can be
@@ -37,26 +51,31 @@ class Argument:
         self.metavar, self.help = metavar, help
 
 
-class Group(NamedTuple):
+class Group:
     """Commands below a name; `alone` is the command that the name is by itself, if it is one."""
 
-    help: str
-    commands: "Mapping[str, Command | Group]"
-    alone: Command | None = None
+    def __init__(self, help: str, commands: "Mapping[str, Command | Group]", alone: Command | None = None) -> None:
+        self.help, self.commands, self.alone = help, commands, alone
 
 
-class Parameter(NamedTuple):
+class Parameter:
     """One that can be typed, as its function has it."""
 
     name: str
     said: Option | Argument
-    annotation: Any
-    """Its type, as typer takes it."""
-    kind: type
-    """What one value is: bool for a switch, str, int, float, a path or an enumeration."""
+    annotation: "Any"  # its type, as typer takes it
+    kind: type  # what one value is: bool for a switch, str, int, float, a path or an enumeration
     is_list: bool
-    default: object
-    """`...` where there is none."""
+    default: object  # `...` where there is none
+
+    def __init__(self, name: str, hint: "Any", default: object) -> None:
+        self.name, self.default = name, default
+        self.annotation, self.said = hint.annotation, hint.said
+        kind = hint.annotation
+        if not _is_list(kind):  # the other one of it and None, or the type itself
+            kind = next((one for one in getattr(kind, "__args__", ()) if one is not type(None)), kind)
+        self.is_list = _is_list(kind)
+        self.kind = kind.__args__[0] if self.is_list else kind
 
     def read(self, word: str) -> object:
         """The value that a word stands for. Raises WrongUsage or ValueError for none."""
@@ -67,25 +86,26 @@ class Parameter(NamedTuple):
     @property
     def choices(self) -> list[str]:
         """The values of an enumeration; none of anything else."""
-        return [str(one.value) for one in self.kind] if issubclass(self.kind, Enum) else []
+        return [str(one.value) for one in getattr(self.kind, "__members__", {}).values()]
+
+
+def _is_list(annotation: "Any") -> bool:
+    return getattr(annotation, "__origin__", None) is list
 
 
 def parameters(command: Command) -> list[Parameter]:
     """All that can be typed behind the command's name, apart from the common options, in the signature's order."""
-    code, hints = command.__code__, get_type_hints(command, include_extras=True)
+    code = command.__code__
     names = code.co_varnames[1 : code.co_argcount]
+    hints = [_hint(command, name) for name in names]
     values = command.__defaults__ or ()
     defaults = [...] * (len(names) - len(values)) + list(values)
-    return [_parameter(name, hints[name], default) for name, default in zip(names, defaults, strict=True)]
+    return [Parameter(*one) for one in zip(names, hints, defaults, strict=True)]
 
 
-def _parameter(name: str, hint: Any, default: object) -> Parameter:
-    annotation, said = hint.__origin__, hint.__metadata__[0]
-    kind = next((one for one in get_args(annotation) if one is not type(None)), annotation)
-    if get_origin(annotation) is list:
-        kind = annotation
-    is_list = get_origin(kind) is list
-    return Parameter(name, said, annotation, get_args(kind)[0] if is_list else kind, is_list, default)
+def _hint(command: Command, name: str) -> "Any":
+    hint = command.__annotations__[name]  # text under `from __future__ import annotations`
+    return eval(hint, command.__globals__) if isinstance(hint, str) else hint  # noqa: S307 - a source of ours
 
 
 def call(command: Command, flags: Flags, values: Mapping[str, object]) -> int:

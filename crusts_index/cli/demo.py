@@ -3,11 +3,10 @@
 import pathlib
 import shlex
 from datetime import UTC, datetime
-from typing import Annotated
 
 from crusts_index.claude.demo import write_demo
 from crusts_index.cli import show
-from crusts_index.cli.declared import Argument
+from crusts_index.cli.declared import Annotated, Argument
 from crusts_index.render import console
 from crusts_index.store.settings import Settings
 

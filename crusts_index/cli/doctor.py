@@ -2,12 +2,11 @@
 
 import os
 from contextlib import suppress
-from typing import Annotated
 
 from crusts_index.cli import checks_claude, show
 from crusts_index.cli.check import FAIL, PASS, WARN, Check, overall, run_all
 from crusts_index.cli.checks_store import StoreChecks
-from crusts_index.cli.declared import Option
+from crusts_index.cli.declared import Annotated, Option
 from crusts_index.cli.progress import show_progress
 from crusts_index.errors import CrustsError
 from crusts_index.index import leftovers

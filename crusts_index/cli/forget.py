@@ -4,10 +4,9 @@ import os
 import re
 import sys
 from contextlib import closing
-from typing import Annotated
 
 from crusts_index.cli import show
-from crusts_index.cli.declared import Argument, Option
+from crusts_index.cli.declared import Annotated, Argument, Option
 from crusts_index.cli.session import Store
 from crusts_index.errors import CrustsError, WrongUsage
 from crusts_index.index.forget import Forgotten

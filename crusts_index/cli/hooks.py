@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import os
-from typing import Annotated, Any
+from typing import Any
 
 from crusts_index.claude.commands import is_crusts_command
 from crusts_index.claude.hooks import add_hook, find_hooks, hook_command, remove_hook
@@ -12,7 +12,7 @@ from crusts_index.claude.program import program_command
 from crusts_index.claude.roots import user_settings
 from crusts_index.claude.settings import read_settings
 from crusts_index.cli import installed, options
-from crusts_index.cli.declared import Group, Option
+from crusts_index.cli.declared import Annotated, Group, Option
 from crusts_index.insight.gate import gate_of
 from crusts_index.quick import auto_inject as quick
 from crusts_index.render import console

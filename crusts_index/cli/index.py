@@ -1,10 +1,9 @@
 """`crusts index`: take what is new in the transcripts into the store."""
 
 import sys
-from typing import Annotated
 
 from crusts_index.cli import options
-from crusts_index.cli.declared import Option
+from crusts_index.cli.declared import Annotated, Option
 from crusts_index.cli.progress import show_progress
 from crusts_index.index.rebuild import rebuild as rebuild_store
 from crusts_index.index.refresh import index_all, index_named, keep_up, keeps_text, list_problems

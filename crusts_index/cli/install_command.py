@@ -1,12 +1,11 @@
 """`crusts install-command`: the `/crusts` slash command of Claude Code."""
 
 import os
-from typing import Annotated
 
 from crusts_index.claude import roots, slash_command
 from crusts_index.claude.files import FileChanged
 from crusts_index.cli import show
-from crusts_index.cli.declared import Option
+from crusts_index.cli.declared import Annotated, Option
 from crusts_index.errors import CrustsError
 from crusts_index.render import console
 from crusts_index.store.settings import Settings, backup_folder

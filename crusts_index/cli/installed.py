@@ -18,6 +18,7 @@ from crusts_index.folders import make_private
 from crusts_index.jsontext import loads_shallow
 from crusts_index.render import console
 from crusts_index.store.config import write_config
+from crusts_index.store.files import STATUS_LINE
 from crusts_index.store.settings import Settings, backup_folder
 
 
@@ -99,4 +100,4 @@ def document(found: dict[str, Any]) -> None:
 
 
 def _note(settings: Settings) -> str:
-    return os.path.join(settings.home, "statusline.json")
+    return os.path.join(settings.home, STATUS_LINE)

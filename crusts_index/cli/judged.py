@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from crusts_index.cli.session import Store
 from crusts_index.insight.advice import Advice
 from crusts_index.insight.facts import Facts
@@ -12,6 +10,7 @@ from crusts_index.insight.waste import WasteItem
 from crusts_index.insight.window import Window
 from crusts_index.render import console
 from crusts_index.store.settings import Settings
+from crusts_index.tuples import NamedTuple
 
 
 class Judged(NamedTuple):

@@ -1,7 +1,5 @@
 """`crusts list`: the sessions in the store, the last active first."""
 
-import re
-
 from crusts_index.cli import options, show
 from crusts_index.folders import last_part
 from crusts_index.render import console, table, text
@@ -21,24 +19,22 @@ _NOTES = (
 )
 _COLUMNS = ("session", "age", "project", "title", "msgs", "calls", "peak", "cuts", "model")
 
-_DAY = re.compile(r"-20\d{6}$")
-
 
 def list_(
     settings: Settings,
     limit: options.Limit = None,
-    format: options.RowFormat = options.Format.TABLE,
+    format: show.RowFormat = show.Format.TABLE,
 ) -> None:
     """Sessions, the last active first: 25 in a table, else all, unless --limit says how many."""
     form = show.form_of(settings, format)
-    if form is options.Format.TABLE:
+    if form is show.Format.TABLE:
         limit = limit or SHOWN
     with show.opened(settings) as store:
         found = query.rows(store, ListedSession, project=settings.project, limit=limit)
     rows = [{key: getattr(row, key) for key in _KEYS} | {"gone": bool(row.gone)} for row in found]
-    if form is options.Format.JSON:
+    if form is show.Format.JSON:
         show.document({"sessions": rows})
-    elif form is options.Format.CSV:
+    elif form is show.Format.CSV:
         show.rows(_KEYS, [list(row.values()) for row in rows], form)
     elif not found:
         console.put(show.nothing(settings, "No sessions yet: `crusts index` reads the transcripts."))
@@ -75,4 +71,7 @@ def _cells(row: ListedSession, now: int) -> tuple[object, ...]:
 
 def short_model(model: str) -> str:
     """A model's name without what all of them share: `claude-opus-4-5-20251101` is `opus-4-5`."""
-    return _DAY.sub("", model.removeprefix("claude-")) or model
+    name = model.removeprefix("claude-")
+    head, dash, day = name.rpartition("-")
+    is_day = dash and len(day) == 8 and day.isdecimal() and day.startswith("20")
+    return (head if is_day else name) or model

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from crusts_index.cli import options, show
-from crusts_index.cli.declared import Option
+from crusts_index.cli.declared import Annotated, Option
 from crusts_index.cli.session import opened
 from crusts_index.errors import WrongUsage
 from crusts_index.insight.compaction_cost import costs_of, total_of, totals_by_trigger, totals_by_week

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
 
 from crusts_index.claude.additions import denied_reads, read_text
 from crusts_index.claude.surroundings import snapshot
 from crusts_index.cli import options, show
 from crusts_index.cli.apply import Outcome, apply_fixes
-from crusts_index.cli.declared import Option
+from crusts_index.cli.declared import Annotated, Option
 from crusts_index.cli.judged import judge
 from crusts_index.cli.session import opened
 from crusts_index.errors import CrustsError, WrongUsage

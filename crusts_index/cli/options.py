@@ -3,12 +3,9 @@
 The common ones (`settings.COMMON`) belong to every command without being named in its signature.
 """
 
-import enum
 from collections.abc import Callable
-from contextlib import suppress
-from typing import Annotated
 
-from crusts_index.cli.declared import Argument, Option
+from crusts_index.cli.declared import Annotated, Argument, Option
 from crusts_index.errors import WrongUsage
 from crusts_index.store import when
 
@@ -38,14 +35,6 @@ def _named(option: str, parse: Callable[[str, int], int], text: str) -> int:
         raise WrongUsage(f"{option}: {error}") from None
 
 
-class Format(enum.StrEnum):
-    """How rows are printed."""
-
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
-
-
 LARGEST = 1_000_000_000
 """The largest number that an option takes."""
 
@@ -66,9 +55,11 @@ def number(least: float, most: float = LARGEST) -> Callable[[str], float]:
     """The same for numbers with decimals."""
 
     def read(said: str) -> float:
-        with suppress(ValueError):
+        try:
             if said.isascii() and least <= float(said) <= most:  # which is false for what is no number
                 return float(said)
+        except ValueError:
+            pass
         raise WrongUsage(f"{said!r} is no number from {least:,g} to {most:,}")
 
     return read
@@ -80,4 +71,3 @@ Since = Annotated[str | None, Option("--since", metavar="WHEN", help="2026-11-30
 Until = Annotated[str | None, Option("--until", metavar="WHEN", help="As --since; a date's day included.")]
 UntilMessage = Annotated[int | None, Option("--until", reads=whole(), metavar="N", help="Messages 1 to N only.")]
 Limit = Annotated[int | None, Option("--limit", reads=whole(), metavar="N", help="Rows to show; all if not given.")]
-RowFormat = Annotated[Format, Option("--format", help="How to print the rows.")]

@@ -1,9 +1,7 @@
-"""`crusts readout` with all of typer's help and errors; what it does is the quick path's."""
-
-from typing import Annotated
+"""`crusts readout`: what it does is in `quick/readout`, which imports little."""
 
 from crusts_index.cli import options
-from crusts_index.cli.declared import Option
+from crusts_index.cli.declared import Annotated, Option
 from crusts_index.quick import readout as quick
 from crusts_index.render import console
 from crusts_index.store.settings import Settings

@@ -5,14 +5,13 @@ from __future__ import annotations
 import enum
 import os
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from crusts_index import __version__
 from crusts_index.cli import options, show
 from crusts_index.cli.analyze import analyze
 from crusts_index.cli.compare import compare as compare_command
-from crusts_index.cli.declared import Option
+from crusts_index.cli.declared import Annotated, Option
 from crusts_index.cli.session import Store
 from crusts_index.errors import WrongUsage
 from crusts_index.insight.buckets import buckets_of, lifetime_of
@@ -54,7 +53,7 @@ class Form(enum.StrEnum):
 Format = Annotated[Form, Option("--format", any_case=True, help="What to write.")]
 Compare = Annotated[str | None, Option("--compare", metavar="SESSION", help="Beside this session: start of its id.")]
 Output = Annotated[
-    Path | None, Option("--output", "-o", metavar="PATH", help="The file to write; - for standard output.")
+    str | None, Option("--output", "-o", metavar="PATH", help="The file to write; - for standard output.")
 ]
 
 
@@ -89,7 +88,7 @@ def report(
         _project(settings, period, format, output)
 
 
-def _session(settings: Settings, session: str | None, last: int | None, form: Form, output: Path | None) -> None:
+def _session(settings: Settings, session: str | None, last: int | None, form: Form, output: str | None) -> None:
     if settings.json:
         analyze(settings, session, last, None)
         return
@@ -123,7 +122,7 @@ def _compared(
     last: int | None,
     other: str,
     form: Form,
-    output: Path | None,
+    output: str | None,
 ) -> None:
     thresholds = thresholds_of(settings.config)
     sides, curves = [], []
@@ -143,7 +142,7 @@ def _compared(
     _write("compare", page, form, output, f"crusts-compare-{file_name(*ids)}")
 
 
-def _project(settings: Settings, period: tuple[int | None, int | None], form: Form, output: Path | None) -> None:
+def _project(settings: Settings, period: tuple[int | None, int | None], form: Form, output: str | None) -> None:
     since, until = period
     project = settings.project
     with show.opened(settings) as connection:
@@ -220,12 +219,12 @@ def _slug(project: str | None) -> str:
     return kept[-40:] or "project"
 
 
-def _write(kind: str, page: dict[str, Any], form: Form, output: Path | None, name: str) -> None:
+def _write(kind: str, page: dict[str, Any], form: Form, output: str | None, name: str) -> None:
     made = report_pages.html if form is Form.HTML else report_pages.markdown
     text = made(kind, {**page, "version": __version__, "written": f"{when(times.now_ms())} {zone()}"})
-    if output == Path("-"):
+    if output == "-":
         console.put(lines(text))
         return
-    path = output or Path(f"{name}.{form.value}")
+    path = output or f"{name}.{form.value}"
     show.write(path, text)
-    console.put(str(path))
+    console.put(path)

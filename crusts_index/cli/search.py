@@ -4,10 +4,10 @@ import enum
 import os
 import sys
 from sqlite3 import Connection
-from typing import Annotated, Any
+from typing import Any
 
 from crusts_index.cli import options, show
-from crusts_index.cli.declared import Argument, Option
+from crusts_index.cli.declared import Annotated, Argument, Option
 from crusts_index.cli.progress import show_progress
 from crusts_index.cli.session import Store
 from crusts_index.errors import CrustsError

@@ -6,22 +6,18 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from sqlite3 import Connection
-from typing import TYPE_CHECKING
 
 from crusts_index.cli import show
-from crusts_index.insight.advice import Advice, advise
 from crusts_index.insight.choose import choose_session
-from crusts_index.insight.facts import Facts
-from crusts_index.insight.limit import window_settings
-from crusts_index.insight.loading import load
-from crusts_index.insight.thresholds import thresholds_of
-from crusts_index.insight.waste import WasteItem, find_waste
-from crusts_index.insight.window import Window, window_of
-from crusts_index.rows.session import SessionOtherRead
 from crusts_index.store import query, when
 from crusts_index.store.settings import Settings
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from crusts_index.insight.advice import Advice
+    from crusts_index.insight.facts import Facts
+    from crusts_index.insight.waste import WasteItem
+    from crusts_index.insight.window import Window
     from crusts_index.rows import Row
 
 
@@ -33,7 +29,10 @@ def opened(settings: Settings) -> Iterator[Store]:
 
 
 class Store:
-    """An open store, asked for rows by their classes."""
+    """An open store, asked for rows by their classes.
+
+    What judges a session is imported where it is asked for: many a command only wants to know which one is meant.
+    """
 
     def __init__(self, connection: Connection, settings: Settings) -> None:
         self._connection, self._settings = connection, settings
@@ -50,10 +49,17 @@ class Store:
 
     def load(self, session_id: str, until: int | None = None) -> Facts:
         """A session's facts up to a message. Raises CrustsError for a number out of range."""
+        from crusts_index.insight.loading import load
+
         return load(self.fetch, session_id, until)
 
     def waste(self, facts: Facts, window: Window) -> tuple[list[WasteItem], Advice]:
         """The waste in the window, and what to do, by the thresholds of config.json."""
+        from crusts_index.insight.advice import advise
+        from crusts_index.insight.thresholds import thresholds_of
+        from crusts_index.insight.waste import find_waste
+        from crusts_index.rows.session import SessionOtherRead
+
         thresholds = thresholds_of(self._settings.config)
         elsewhere = self.fetch(SessionOtherRead, session=facts.session.session_id)
         items = find_waste(facts, window, thresholds, elsewhere)
@@ -61,5 +67,8 @@ class Store:
 
     def window(self, facts: Facts) -> Window:
         """The session's window by the settings that hold for it."""
+        from crusts_index.insight.limit import window_settings
+        from crusts_index.insight.window import window_of
+
         config = self._settings.config
         return window_of(facts, window_settings(self.fetch, facts, config, os.environ, when.now_ms()))

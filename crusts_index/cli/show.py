@@ -1,18 +1,32 @@
 """What commands have in common: a store that is up to date, and results in the form asked for."""
 
+import enum
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, suppress
 from sqlite3 import Connection
 
-from crusts_index.cli.options import Format
+from crusts_index.cli.declared import Annotated, Option
 from crusts_index.errors import CrustsError
 from crusts_index.index.refresh import open_refreshed
-from crusts_index.render import console, csvout, jsonout, table
-from crusts_index.render.page import Page
+from crusts_index.render import console, jsonout, table
 from crusts_index.store.settings import Settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from crusts_index.render.page import Page
+
+
+class Format(enum.StrEnum):
+    """How rows are printed."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+
+
+RowFormat = Annotated[Format, Option("--format", help="How to print the rows.")]
 
 
 @contextmanager
@@ -37,36 +51,47 @@ def document(value: Mapping[str, object]) -> None:
     console.put(jsonout.encode(value, indent=console.is_terminal(sys.stdout)))
 
 
-def write(path: Path, text: str) -> None:
+def write(path: str, text: str) -> None:
     """Write what was made of what was said to a file that only its owner may read, whole or not at all.
 
     Raises CrustsError.
     """
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    folder, name = os.path.split(path)
+    beside = os.path.join(folder, f".{name}.{os.getpid()}")
     try:
-        if path.exists() and not path.is_file():  # a pipe, or what stands for stdout
-            path.write_text(text, encoding="utf-8", newline="")
+        if os.path.exists(path) and not os.path.isfile(path):  # a pipe, or what stands for stdout
+            with open(path, "w", encoding="utf-8", newline="") as file:
+                file.write(text)
             return
-        beside.unlink(missing_ok=True)
+        _remove(beside)
         private = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with open(private, "w", encoding="utf-8", newline="") as file:
             file.write(text)
-        beside.replace(path)
+        os.replace(beside, path)
     except OSError as error:
-        beside.unlink(missing_ok=True)
+        _remove(beside)
         raise CrustsError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _remove(path: str) -> None:
+    with suppress(FileNotFoundError):
+        os.remove(path)
 
 
 def rows(columns: Sequence[str], values: Sequence[Sequence[object]], form: Format) -> None:
     """Rows as a table or as CSV; for JSON, `document` with the keys that the command promises."""
     if form is Format.CSV:
+        from crusts_index.render import csvout
+
         console.put(csvout.encode(columns, values))
     else:
         console.put(table.table(columns, values, console.table_width()))
 
 
-def page(settings: Settings) -> Page:
+def page(settings: Settings) -> "Page":
     """An empty page as wide and as coloured as stdout is."""
+    from crusts_index.render.page import Page
+
     return Page(console.table_width(), colour=console.use_colour(sys.stdout, no_color=settings.no_color))
 
 

@@ -1,11 +1,9 @@
 """`crusts sql`: ask the store in SQL; it only reads, and what it reads is documented by --schema."""
 
 import sys
-import textwrap
-from typing import Annotated
 
 from crusts_index.cli import options, show
-from crusts_index.cli.declared import Argument, Option
+from crusts_index.cli.declared import Annotated, Argument, Option
 from crusts_index.errors import CrustsError, WrongUsage
 from crusts_index.plain import lines
 from crusts_index.render import console
@@ -26,7 +24,7 @@ def sql(
     statement: Statement = None,
     report: Report = None,
     schema: Schema = False,
-    format: options.RowFormat = options.Format.TABLE,
+    format: show.RowFormat = show.Format.TABLE,
     seconds: Seconds = 10.0,
     limit: Rows = 1000,
 ) -> None:
@@ -39,7 +37,7 @@ def sql(
         console.put(lines(report_sql(report)))
         return
     if schema:
-        if form is options.Format.JSON:
+        if form is show.Format.JSON:
             show.document(schema_document())
         else:
             console.put(lines(schema_text(console.table_width() or 100)))
@@ -48,7 +46,7 @@ def sql(
     with show.opened(settings) as store:
         found, is_cut = guard.run(store, asked, seconds=seconds, limit=limit)
     rows = [[_plain(value) for value in row] for row in found.rows]
-    if form is options.Format.JSON:
+    if form is show.Format.JSON:
         show.document({"columns": found.columns, "rows": rows})
     else:
         show.rows(found.columns, rows, form)
@@ -136,6 +134,8 @@ def _joined(doc: str) -> list[str]:
 
 
 def _wrapped(line: str, width: int, margin: int = 24) -> str:
+    import textwrap
+
     indent = " " * (margin if line.startswith("  ") else 0)
     return textwrap.fill(
         line, width, subsequent_indent=indent, drop_whitespace=True, break_on_hyphens=False, replace_whitespace=False

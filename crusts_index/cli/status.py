@@ -1,9 +1,7 @@
 """`crusts status` with all of typer's help and errors; what it does is the quick path's."""
 
-from typing import Annotated
-
 from crusts_index.cli import options
-from crusts_index.cli.declared import Option
+from crusts_index.cli.declared import Annotated, Option
 from crusts_index.quick import status as quick
 from crusts_index.store.settings import Settings
 

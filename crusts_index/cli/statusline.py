@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from typing import Annotated, Any
+from typing import Any
 
 from crusts_index.claude.commands import crusts_arguments, split_command
 from crusts_index.claude.program import program_command
@@ -18,7 +18,7 @@ from crusts_index.claude.status_line import (
     wrapped_command,
 )
 from crusts_index.cli import installed
-from crusts_index.cli.declared import Group, Option
+from crusts_index.cli.declared import Annotated, Group, Option
 from crusts_index.errors import WrongUsage
 from crusts_index.quick import statusline as quick
 from crusts_index.quick import target

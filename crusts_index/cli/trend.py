@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import enum
 import os
-from pathlib import Path
-from typing import Annotated
 
 from crusts_index.cli import options, show
-from crusts_index.cli.declared import Option
+from crusts_index.cli.declared import Annotated, Option
 from crusts_index.cli.session import opened
 from crusts_index.errors import WrongUsage
 from crusts_index.insight.trend import trend_of
@@ -31,14 +29,14 @@ class By(enum.StrEnum):
 
 Rows = Annotated[By, Option("--by", help="What a row stands for.")]
 Limit = Annotated[int, Option("--limit", reads=options.whole(), metavar="N", help="The last N sessions or weeks.")]
-Output = Annotated[Path | None, Option("--output", metavar="FILE", help="File for the CSV.")]
+Output = Annotated[str | None, Option("--output", metavar="FILE", help="File for the CSV.")]
 
 
 def trend(
     settings: Settings,
     by: Rows = By.SESSION,
     limit: Limit = _LIMIT,
-    format: options.RowFormat = options.Format.TABLE,
+    format: show.RowFormat = show.Format.TABLE,
     output: Output = None,
 ) -> None:
     """How full the last sessions ended, in order of their last activity, and whether that gets better or worse.
@@ -46,8 +44,8 @@ def trend(
     A row is a session: its window as it stands, in tokens and per cent of its limit. --by week: the median peak of
     the sessions, compactions, the share of tool results that were re-reads, cache reads and cost.
     """
-    form = show.form_of(settings, format) if format is not options.Format.CSV else format
-    if output is not None and form is not options.Format.CSV:
+    form = show.form_of(settings, format) if format is not show.Format.CSV else format
+    if output is not None and form is not show.Format.CSV:
         raise WrongUsage("--output goes with --format csv")
     page = show.page(settings)
     if by is By.WEEK:
@@ -56,32 +54,32 @@ def trend(
         _sessions(settings, limit, form, output, page)
 
 
-def _sessions(settings: Settings, limit: int, form: options.Format, output: Path | None, page: Page) -> None:
+def _sessions(settings: Settings, limit: int, form: show.Format, output: str | None, page: Page) -> None:
     with opened(settings) as store:
         fetch = store.fetch
         found = trend_of(fetch, settings.config, os.environ, when.now_ms(), project=settings.project, limit=limit)
-    if form is options.Format.CSV:
+    if form is show.Format.CSV:
         _csv(page_of.trend_csv(found), output)
-    elif form is options.Format.JSON:
+    elif form is show.Format.JSON:
         show.document(page_of.trend_json(found))
     else:
         page_of.trend_text(page, found, limit)
         console.put(page.text())
 
 
-def _weeks(settings: Settings, limit: int, form: options.Format, output: Path | None, page: Page) -> None:
+def _weeks(settings: Settings, limit: int, form: show.Format, output: str | None, page: Page) -> None:
     with show.opened(settings) as store:
         rows = query.rows(store, TrendWeek, project=settings.project, limit=limit)
-    if form is options.Format.CSV:
+    if form is show.Format.CSV:
         _csv(page_of.weeks_csv(rows), output)
-    elif form is options.Format.JSON:
+    elif form is show.Format.JSON:
         show.document(page_of.weeks_json(rows))
     else:
         page_of.weeks_text(page, rows)
         console.put(page.text())
 
 
-def _csv(text: str, output: Path | None) -> None:
+def _csv(text: str, output: str | None) -> None:
     if output is None:
         console.put(text)
         return

@@ -16,13 +16,12 @@ from crusts_index.errors import CrustsError
 from crusts_index.folders import make_private
 from crusts_index.index.refresh import keeps_text
 from crusts_index.render import console
+from crusts_index.store.files import HISTORY
 from crusts_index.store.settings import Flags, Settings, load_settings
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
     from prompt_toolkit.history import History
-
-HISTORY = "tui_history"
 
 
 def tui(flags: Flags, session: options.Session = None, last: options.Last = None) -> int:

@@ -1,14 +1,19 @@
 """`crusts usage`: tokens and cost, one row a model, day, project, tool …"""
 
+from __future__ import annotations
+
 import enum
-from typing import Annotated, Any
 
 from crusts_index.cli import options, show
-from crusts_index.cli.declared import Option
+from crusts_index.cli.declared import Annotated, Option
 from crusts_index.render import console, table, text
 from crusts_index.rows.reports import ToolUsage, Usage, WindowUsage
 from crusts_index.store import query
 from crusts_index.store.settings import Settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class By(enum.StrEnum):
@@ -52,7 +57,7 @@ def usage(
     since: options.Since = None,
     until: options.Until = None,
     limit: options.Limit = None,
-    format: options.RowFormat = options.Format.TABLE,
+    format: show.RowFormat = show.Format.TABLE,
 ) -> None:
     """Tokens and cost by model, day, week, month, 5-hour block, project, session, agent, tool or MCP server.
 
@@ -66,9 +71,9 @@ def usage(
         found = query.rows(store, kind, by=by.value, project=settings.project, since=begin, until=end)
     *rows, total = [_renamed(row._asdict(), by) for row in found]
     shown = rows[:limit]
-    if form is options.Format.JSON:
+    if form is show.Format.JSON:
         show.document({"rows": shown, "total": {name: total[name] for name in total if name != by.value}})
-    elif form is options.Format.CSV:
+    elif form is show.Format.CSV:
         show.rows(list(total), [list(row.values()) for row in shown], form)
     elif not rows:
         console.put(show.nothing(settings, "Nothing in this period."))
@@ -78,7 +83,8 @@ def usage(
         named = f"{total['nonstandard_calls']:,} calls in fast mode, of another tier or kept in one country"
         console.note(f"{named} are costed at the standard price: `crusts doctor` names what has no list price")
     if total.get("unpriced_calls"):
-        console.note(f"{total['unpriced_calls']:,} calls without a price are not in the cost: run `crusts index`")
+        calls = f"{total['unpriced_calls']:,} calls without a price"
+        console.note(f"{calls} are not in the cost: try `crusts index --prices --fetch`")
 
 
 def _print(by: By, rows: list[dict[str, Any]], total: dict[str, Any], in_all: int) -> None:

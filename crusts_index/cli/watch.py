@@ -7,10 +7,9 @@ import signal
 import sys
 import textwrap
 import time
-from typing import Annotated
 
 from crusts_index.cli import options
-from crusts_index.cli.declared import Option
+from crusts_index.cli.declared import Annotated, Option
 from crusts_index.cli.pulse import Pulse
 from crusts_index.cli.watched import Watched, find_session
 from crusts_index.index.follow import MISSING, SWITCHED, WRITTEN, News

@@ -25,8 +25,7 @@ from crusts_index.insight.snapshot import (
 )
 from crusts_index.quick.live import Live
 from crusts_index.quick.named import Named, latest, unindexed
-from crusts_index.rows.status import StatusTranscript
-from crusts_index.rows.window import SessionPart
+from crusts_index.rows.window import SessionPart, StatusTranscript
 from crusts_index.store import when
 from crusts_index.store.open import open_store
 from crusts_index.store.settings import Settings

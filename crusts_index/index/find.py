@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections import namedtuple
+from contextlib import suppress
 
 from crusts_index.claude.transcripts import ENDING, is_set_aside
 from crusts_index.folders import is_text
@@ -12,6 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import NamedTuple
+
+    from crusts_index.index.listing import Listings
 
     class Seen(NamedTuple):
         """A transcript on disk."""
@@ -36,26 +40,83 @@ else:  # on the quick path, where typing is dear to import
 _NOT_THERE = (FileNotFoundError, NotADirectoryError)
 
 
-class Walk:
-    """One walk over a projects folder. What could not be read stands in `unreadable`."""
+class Project:
+    """The transcripts in a project folder."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self) -> None:
+        self._sights: dict[str, Sight] = {}
+
+    def __len__(self) -> int:
+        return len(self._sights)
+
+    def sights(self) -> dict[str, Sight]:
+        """What there is to note of each, by its real path."""
+        return self._sights
+
+    def look(self) -> str:
+        """A few bytes over their paths, sizes and times."""
+        sights = self._sights.values()
+        return look_of(list(self._sights), [n for s in sights for n in (s[0].st_size, s[0].st_mtime_ns, s[4] or 0)])
+
+
+def look_of(paths: list[str], numbers: list[int]) -> str:
+    """A few bytes over the paths of transcripts and their numbers: size, mtime, and that of the .meta.json."""
+    names = "\n".join(paths).encode("utf-8", "surrogateescape")
+    # The hash of a tuple of numbers is the same in every process, which that of a text is not.
+    return f"{hash(tuple(numbers)):x} {zlib.crc32(names):x} {len(names)}"
+
+
+class Walk:
+    """One walk over a projects folder. What could not be read stands in `unreadable`.
+
+    With `listings`, project folders that lie as they did when an earlier run read them are not read again.
+    """
+
+    def __init__(self, root: str, listings: Listings | None = None) -> None:
         self.root = os.path.realpath(root)
+        self._listings = listings
+        self._begin()
+
+    def _begin(self) -> None:
         self.unreadable: list[tuple[str, str]] = []
-        self.projects: dict[str, dict[str, Sight]] = {}
-        """Of each project folder, by its real path, the transcripts by theirs."""
+        self.projects: dict[str, Project] = {}
+        """The project folders by their real paths."""
         self._here: dict[str, Sight] = {}
         self._place = self.root
         self._links: list[tuple[os.DirEntry[str], str, str, str | None]] = []
         self._folders: set[str] = {self.root}
+        self._has_links = False
+        self._read: dict[str, list[tuple[str, os.stat_result]]] = {}
 
     def walk(self) -> None:
         """Look for every transcript, each real file once."""
+        self._walk()
+        listings, self._listings = self._listings, None
+        if listings is None:
+            return
+        if self._has_links or self.unreadable:
+            # A link may lead into another project, and takes from it what it leads to. So all are read.
+            listings.forget()
+            if len(self._read) < len(self.projects):
+                self._begin()
+                self._walk()
+            return
+        for path, folders in self._read.items():
+            listings.note(path, self.projects[path], folders)
+
+    def _walk(self) -> None:
         # Links last, in the order of their names: what lies in a folder itself is that folder's.
         for entry in sorted(self._entries(self.root), key=_links_last):
             if self._is_folder(entry):
-                self._project(self._real(entry), entry.name)
+                self._look_into(self._real(entry), entry.name)
         self._follow_links()
+
+    def _look_into(self, path: str, folder: str) -> None:
+        kept = None if self._listings is None else self._listings.recall(path, folder)
+        if kept is not None:
+            self.projects[path] = kept
+        else:
+            self._project(path, folder)
 
     def transcripts(self) -> list[Seen]:
         """Walk, and say all of every transcript."""
@@ -64,7 +125,7 @@ class Walk:
 
     def found(self) -> list[Seen]:
         """All of every transcript that was found."""
-        return [self.seen(path, sight) for found in self.projects.values() for path, sight in found.items()]
+        return [self.seen(path, sight) for found in self.projects.values() for path, sight in found.sights().items()]
 
     def seen(self, path: str, sight: Sight) -> Seen:
         """All there is to say of a transcript that was found."""
@@ -78,7 +139,7 @@ class Walk:
     def _enter(self, path: str) -> None:
         """What is taken in from here on lies in that project folder."""
         self._place = path
-        self._here = self.projects.setdefault(path, {})
+        self._here = self.projects.setdefault(path, Project()).sights()
 
     def one(self, path: str, parts: list[str]) -> None:
         """Look for the transcript at `path` alone, whose place below the root is `parts`, and for its subagents."""
@@ -94,26 +155,30 @@ class Walk:
         if name in beside and (session is None or is_agent):
             self._take(beside[name], folder, session, beside.get(f"{stem}.meta.json") if session else None)
         self._follow_links()
-        if self.projects[project] and not is_agent:
+        if len(self.projects[project]) and not is_agent:
             self._agents(_as_walked(project, [stem, "subagents"]), folder, stem)
             self._follow_links()
 
     def _follow_links(self) -> None:
         for entry, place, folder, session in sorted(self._links, key=lambda link: link[0].path):
             path = os.path.realpath(entry.path)
-            if self._is_text(path) and not any(path in found for found in self.projects.values()):
-                self._here = self.projects[place]
+            if self._is_text(path) and not any(path in found.sights() for found in self.projects.values()):
+                self._here = self.projects[place].sights()
                 self._file(entry, path, folder, session)
         self._links.clear()
 
     def _project(self, path: str, folder: str) -> None:
         self._enter(path)
+        self._note_folder(path)
+        sessions: list[os.DirEntry[str]] = []
         for entry in self._entries(path):
-            name = entry.name
-            if name.endswith(ENDING):
+            if entry.name.endswith(ENDING):
                 self._take(entry, folder, None)
-            elif not is_set_aside(name) and self._is_folder(entry):
-                self._agents(f"{self._real(entry)}{os.sep}subagents", folder, name)
+            else:
+                sessions.append(entry)
+        for entry in sessions:
+            if not is_set_aside(entry.name) and self._is_folder(entry):
+                self._agents(f"{self._real(entry)}{os.sep}subagents", folder, entry.name)
 
     def _agents(self, path: str, folder: str, session: str) -> None:
         """The subagents' transcripts below a session's `subagents` folder."""
@@ -121,7 +186,9 @@ class Walk:
         while waiting:  # folders may lie deeper in one another than functions may
             metas: dict[str, os.DirEntry[str]] = {}
             files: list[os.DirEntry[str]] = []
-            for entry in self._entries(waiting.pop(), may_miss=True):
+            place = waiting.pop()
+            self._note_folder(place)
+            for entry in self._entries(place, may_miss=True):
                 name = entry.name
                 if name.endswith(ENDING):
                     if name.startswith("agent-"):
@@ -164,10 +231,23 @@ class Walk:
         name = entry.name
         meta_mtime = None
         if meta is not None:
-            meta_mtime = _mtime_ns(meta.path)
+            meta_mtime = mtime_ns(meta.path)
         elif session is None and name.startswith("agent-"):
-            meta_mtime = _mtime_ns(path[: -len(ENDING)] + ".meta.json")
+            meta_mtime = mtime_ns(path[: -len(ENDING)] + ".meta.json")
         self._here[path] = (about, folder, name, session, meta_mtime)
+
+    def _note_folder(self, path: str) -> None:
+        """Remember how a folder is before it is read; where it is missing, how the one is in which it would be."""
+        if self._listings is None:
+            return
+        read = self._read.setdefault(self._place, [])
+        try:
+            read.append((path, os.stat(path)))
+        except OSError:
+            self._has_links |= os.path.islink(path)  # what it leads to may come any time
+            above = os.path.dirname(path)
+            with suppress(OSError):  # then it cannot be read either, which is noted
+                read.append((above, os.stat(above)))
 
     def _entries(self, path: str, *, may_miss: bool = False) -> list[os.DirEntry[str]]:
         """What lies in a folder; nothing, and a note, where it cannot be read."""
@@ -175,7 +255,10 @@ class Walk:
             return []
         try:
             with os.scandir(path) as entries:
-                return [e for e in entries if e.name.isascii() or self._is_text(e.name, e.path)]
+                found = [e for e in entries if e.name.isascii() or self._is_text(e.name, e.path)]
+            if self._listings is not None and not self._has_links:
+                self._has_links = any(e.is_symlink() for e in found)
+            return found
         except _NOT_THERE as error:
             if not may_miss:
                 self.unreadable.append((path, reason(error)))
@@ -253,7 +336,8 @@ def _links_last(entry: os.DirEntry[str]) -> tuple[bool, str]:
     return entry.is_symlink(), entry.name
 
 
-def _mtime_ns(path: str | None) -> int | None:
+def mtime_ns(path: str | None) -> int | None:
+    """When a file was written; None where there is none to be seen."""
     try:
         return os.stat(path).st_mtime_ns if path else None
     except OSError:

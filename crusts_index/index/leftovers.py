@@ -9,6 +9,7 @@ import os
 import stat
 from contextlib import suppress
 
+from crusts_index.store import files
 from crusts_index.store.locks import held, is_held, rebuild_lock, store_lock
 from crusts_index.store.settings import Settings, backup_folder
 
@@ -21,7 +22,8 @@ _SUSPECT = (".new", ".tmp")
 # Of a rebuild, of the copy that it or an upgrade makes first, and the lock of a rebuild.
 _HALF_MADE = r"\.(?:rebuild(?:[-.].+)?|rebuilding|\d+\.(?:old|bak)\.new)"
 _OF_VERIFY = r"verify-(\d+)-.+"
-_OF_HOME = r"(?:config|context|statusline)\.json\.(\d+)\.(?:\d+\.)?(?:tmp|new)"
+_REPLACED = "|".join(files.REPLACED).replace(".", r"\.")
+_OF_HOME = rf"(?:{_REPLACED})\.(\d+)\.(?:\d+\.)?(?:tmp|new)"
 
 
 def scratch_prefix() -> str:

@@ -1,17 +1,18 @@
 """Tells at a look which project folders have changed since the last run that left nothing out (D4).
 
 A folder's look is a few bytes over the paths, sizes and times of its transcripts. As long as the looks hold, and the
-store holds as many transcripts under the root as they stand for, not one is compared, and no row is even read. That
-they are counted is what makes it safe: whatever wrote in between, a transcript too many or too few shows.
+store holds as many transcripts under the root as they stand for, not one is compared. That they are counted is what
+makes it safe: whatever wrote in between, a transcript too many or too few shows.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-import zlib
+import time
 
 from crusts_index.index.find import Walk
+from crusts_index.index.listing import Listings
 from crusts_index.index.plan import PARSER, changed
 from crusts_index.store.open import transaction
 
@@ -19,19 +20,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from crusts_index.index.find import Seen, Sight
+    from crusts_index.index.find import Seen
     from crusts_index.index.plan import Mark
 
 _PREFIX = "look:"
 _KEPT = f"select substr(name, {len(_PREFIX) + 1}), value from store_facts where name >= '{_PREFIX}' and name < 'look;'"
+_LISTED = "list:"
+_LISTINGS = f"select substr(name, {len(_LISTED) + 1}), value from store_facts where name >= ? and name < ?"
 _KEEP = "insert or replace into store_facts (name, value) values (?, ?)"
 _DROP = "delete from store_facts where name = ?"
-_NOT_PLAIN = """
-select 1 from forgotten union all select 1 from transcripts where gone = 0 and (parser <> ? or size < 0) limit 1
-"""
-"""Whether it takes more than a look: sessions to be left out, transcripts that are not read or by another parser."""
+_READ = "select count(*) from transcripts where gone = 0 and root = ? and parser = ? and size >= 0"
+"""Transcripts under a root that this parser read to their end: for all others it takes more than a look."""
 
-_LIVE = "select count(*) from transcripts where gone = 0 and root = ?"
 _MARKS = "select path, size, mtime_ns, meta_mtime_ns, parser, root, folder from transcripts where gone = 0"
 _MARKS_OF_ROOT = f"{_MARKS} and root = ?"
 _MARKS_OF_FOLDER = f"{_MARKS} and path >= ? and path < ?"
@@ -39,13 +39,17 @@ _AFTER_SEPARATOR = chr(ord(os.sep) + 1)
 
 
 class Looks:
-    """What some walks found, beside what was kept of the last run."""
+    """What walks over some projects folders found, beside what was kept of the last run."""
 
-    def __init__(self, store: sqlite3.Connection, walks: list[Walk]) -> None:
+    def __init__(self, store: sqlite3.Connection, roots: Iterable[str]) -> None:
         self._store = store
+        self._listings: list[tuple[Listings, dict[str, str]]] = []
+        walks = [self._walk(root) for root in roots]
+        self.unreadable = [found for walk in walks for found in walk.unreadable]
         # A root that is missing or empty as a whole says nothing, neither now nor to a later run (D4).
         self._walks = [walk for walk in walks if any(walk.projects.values())]
-        self._is_plain = store.execute(_NOT_PLAIN, (PARSER,)).fetchone() is None
+        # Sessions that are to be left out take more than a look.
+        self._is_plain = store.execute("select 1 from forgotten limit 1").fetchone() is None
         self._kept: dict[str, str] = dict(store.execute(_KEPT)) if self._is_plain else {}
         self._now: dict[str, str] = {}
         self._homes = _homes(self._walks)
@@ -55,7 +59,7 @@ class Looks:
         """Transcripts on disk."""
         if len(self._walks) > 1:
             return len(self._homes)
-        return sum(len(found) for walk in self._walks for found in walk.projects.values())
+        return sum(len(project) for walk in self._walks for project in walk.projects.values())
 
     def compare(self) -> tuple[dict[str, Seen], list[str]]:
         """Transcripts that are new or not as they were, by path; and paths of known ones that are not there."""
@@ -64,46 +68,59 @@ class Looks:
         for walk in self._walks:
             marks, folders = self._doubted(walk)
             for folder in folders:
-                found = walk.projects[folder]
+                found = walk.projects[folder].sights()
                 for path in changed(found, marks, walk.root):
                     if self._homes.get(path, walk) is walk:
                         seen[path] = walk.seen(path, found[path])
             blind = [path.rstrip(os.sep) for path, _ in walk.unreadable]
-            for path in marks.keys() - {path for folder in folders for path in walk.projects[folder]}:
-                is_elsewhere = path in self._homes or any(path in found for found in walk.projects.values())
+            for path in marks.keys() - {path for folder in folders for path in walk.projects[folder].sights()}:
+                is_elsewhere = path in self._homes or any(path in found.sights() for found in walk.projects.values())
                 if not is_elsewhere and not _is_below(path, blind):
                     missing.append(path)
         return seen, missing
 
     def keep(self) -> None:
         """Remember how it looks now: nothing was left out."""
-        if not self._is_plain:
-            return
-        roots = tuple(walk.root + os.sep for walk in self._walks if not walk.unreadable)
-        gone = [folder for folder in self._kept if folder.startswith(roots) and folder not in self._now]
-        new = {folder: look for folder, look in self._now.items() if self._kept.get(folder) != look}
+        gone: list[str] = []
+        new: dict[str, str] = {}
+        if self._is_plain:
+            roots = tuple(walk.root + os.sep for walk in self._walks if not walk.unreadable)
+            kept = {folder: look for folder, look in self._kept.items() if folder.startswith(roots)}
+            _compare(_PREFIX, kept, self._now, gone, new)
+        for listings, kept in self._listings:
+            _compare(_LISTED, kept, listings.now, gone, new)
         if gone or new:
             with transaction(self._store):
-                self._store.executemany(_DROP, [(_PREFIX + folder,) for folder in gone])
-                self._store.executemany(_KEEP, [(_PREFIX + folder, look) for folder, look in new.items()])
+                self._store.executemany(_DROP, [(name,) for name in gone])
+                self._store.executemany(_KEEP, new.items())
+
+    def _walk(self, root: str) -> Walk:
+        root = os.path.realpath(root)
+        bounds = (f"{_LISTED}{root}{os.sep}", f"{_LISTED}{root}{_AFTER_SEPARATOR}")
+        kept = dict(self._store.execute(_LISTINGS, bounds))
+        listings = Listings(root, kept, time.time_ns())
+        self._listings.append((listings, kept))
+        walk = Walk(root, listings)
+        walk.walk()
+        return walk
 
     def _doubted(self, walk: Walk) -> tuple[dict[str, Mark], Iterable[str]]:
         """Folders of a walk that are to be compared, and what the store knows there: by path, gone ones left out."""
         marks: dict[str, Mark] = {}
         doubted: list[str] = []
         held = 0
-        for folder, found in walk.projects.items():
+        for folder, project in walk.projects.items():
             if walk.unreadable:
                 doubted.append(folder)
                 continue
-            look = self._now[folder] = _look(found)
+            look = self._now[folder] = project.look()
             if self._kept.get(folder) == look:
-                held += len(found)
+                held += len(project)
             else:
                 doubted.append(folder)
                 marks |= self._marks(_MARKS_OF_FOLDER, folder + os.sep, folder + _AFTER_SEPARATOR)
-        (live,) = self._store.execute(_LIVE, (walk.root,)).fetchone()
-        if not walk.unreadable and held + len(marks) == live:
+        (count,) = self._store.execute(_READ, (walk.root, PARSER)).fetchone()
+        if not walk.unreadable and held + len(marks) == count:
             return marks, doubted
         return self._marks(_MARKS_OF_ROOT, walk.root), walk.projects
 
@@ -118,8 +135,8 @@ def _homes(walks: list[Walk]) -> dict[str, Walk]:
         return homes
     for walk in walks:
         inside = walk.root + os.sep
-        for found in walk.projects.values():
-            homes.update((path, walk) for path in found if path not in homes or path.startswith(inside))
+        for project in walk.projects.values():
+            homes.update((path, walk) for path in project.sights() if path not in homes or path.startswith(inside))
     return homes
 
 
@@ -127,8 +144,7 @@ def _is_below(path: str, folders: list[str]) -> bool:
     return any(path == folder or path.startswith(folder + os.sep) for folder in folders)
 
 
-def _look(found: dict[str, Sight]) -> str:
-    # The hash of a tuple of numbers is the same in every process, which that of a text is not.
-    numbers = hash(tuple([n for s in found.values() for n in (s[0].st_size, s[0].st_mtime_ns, s[4] or 0)]))
-    paths = "\n".join(found).encode("utf-8", "surrogateescape")
-    return f"{numbers:x} {zlib.crc32(paths):x} {len(paths)}"
+def _compare(prefix: str, kept: dict[str, str], now: dict[str, str], gone: list[str], new: dict[str, str]) -> None:
+    """Add the facts that are to go and those that are new."""
+    gone += [prefix + folder for folder in kept if folder not in now]
+    new.update({prefix + folder: text for folder, text in now.items() if kept.get(folder) != text})

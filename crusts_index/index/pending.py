@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from crusts_index.index.find import Walk
 from crusts_index.index.plan import PARSER
+from crusts_index.tuples import NamedTuple
 
 
 class Pending(NamedTuple):

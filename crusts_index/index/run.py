@@ -6,7 +6,7 @@ import os
 import sqlite3
 import time
 
-from crusts_index.index.find import Seen, Walk, find_one
+from crusts_index.index.find import Seen, find_one
 from crusts_index.index.look import Looks
 from crusts_index.index.plan import Job, Known, is_in_place, make_plan
 from crusts_index.index.summary import Options, Summary
@@ -33,14 +33,11 @@ def index_roots(store: sqlite3.Connection, path: str, roots: Iterable[str], opti
     """
     summary = Summary()
     started = time.time()
-    walks = [Walk(root) for root in roots]
-    for walk in walks:
-        walk.walk()
-        summary.unreadable += walk.unreadable
     with explained(store):
         said = {row[0] for row in store.execute(_SAID)}
         summary.was_kept_up, summary.was_priced = KEPT_UP in said, PRICED in said
-        looks = Looks(store, walks)
+        looks = Looks(store, roots)
+        summary.unreadable += looks.unreadable
         seen, vanished = looks.compare()
         gone = [known.id for path in vanished if (known := _known(store, path)) is not None]
         summary.files = looks.files

@@ -19,7 +19,6 @@ from crusts_index.index.logged import (
 from crusts_index.index.unwritten import Call, Place, Use
 from crusts_index.jsontext import loads
 from crusts_index.regular import open_regular
-from crusts_index.rows.status import StatusOpener, StatusReads, StatusResponse
 from crusts_index.rows.window import (
     SessionBlock,
     SessionBoundary,
@@ -28,6 +27,9 @@ from crusts_index.rows.window import (
     SessionLeaf,
     SessionRecord,
     SessionRemoval,
+    StatusOpener,
+    StatusReads,
+    StatusResponse,
 )
 from crusts_index.tools import EDITS, READS
 from crusts_index.transcript.spelling import camel

@@ -13,17 +13,13 @@ from typing import NamedTuple
 
 from crusts_index.index.forget import compact
 from crusts_index.regular import is_regular, open_regular
-from crusts_index.store import promises, search
+from crusts_index.store import files, promises, search
 from crusts_index.store.locks import held, rebuild_lock
 from crusts_index.store.open import remove, transaction, uri
 from crusts_index.store.private import copies_of
 from crusts_index.store.settings import Settings, search_path
 
 _LOGS = (".log", ".jsonl")
-_DERIVED = ("context.json",)
-"""Files that a report writes again whenever it runs."""
-_SAYING = (*_DERIVED, "auto-inject.log", "auto-inject.log.1", "tui_history")
-"""Files that hold what was said or typed."""
 _LARGEST = 16 << 20
 SMALL_STORE = 64 << 20
 """Bytes of a store that is written again at once, even by a run that must soon end."""
@@ -61,7 +57,7 @@ def keep_promises(
         for copy in copies:
             remove(copy)
         if is_text:
-            for name in _SAYING:
+            for name in files.SAYING:
                 with suppress(OSError):
                     os.unlink(os.path.join(settings.home, name))
         left = wipe(settings.home, names)
@@ -91,7 +87,7 @@ def wipe(home: str, sessions: Sequence[str]) -> list[str]:
                 data = file.read()
             if not names.search(data):
                 continue
-            if os.path.basename(path) in _DERIVED:
+            if os.path.basename(path) in files.DERIVED:
                 os.unlink(path)
             elif path.endswith(_LOGS):
                 kept = [line for line in data.splitlines(keepends=True) if not names.search(line)]
@@ -113,9 +109,9 @@ def _holds(path: str, sessions: Sequence[str]) -> bool:
 
 
 def _small_files(home: str) -> Iterator[str]:
-    for folder, folders, files in os.walk(home):
+    for folder, folders, names in os.walk(home):
         folders[:] = [one for one in folders if one != "projects"]  # a config folder that holds our home
-        for name in files:
+        for name in names:
             path = os.path.join(folder, name)
             with suppress(OSError):
                 is_ours = not os.path.islink(path) and bool(is_regular(path)) and os.path.getsize(path) <= _LARGEST

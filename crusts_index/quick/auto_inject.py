@@ -9,6 +9,7 @@ from crusts_index.folders import make_private
 from crusts_index.quick import target
 from crusts_index.regular import is_regular, open_regular
 from crusts_index.store.config import keeps_text
+from crusts_index.store.files import AUTO_INJECT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from crusts_index.quick.live import Live
     from crusts_index.store.settings import Settings
 
-LOG = "auto-inject.log"
 EVENT = "UserPromptSubmit"
 _LAST_BYTES = 1 << 17
 _MOST_LOG = 4 << 20
@@ -80,7 +80,7 @@ def read_log(settings: "Settings", limit: int | None = None) -> "list[dict[str, 
     from crusts_index.jsontext import loads_shallow
 
     try:
-        with open_regular(os.path.join(settings.home, LOG)) as file:
+        with open_regular(os.path.join(settings.home, AUTO_INJECT)) as file:
             lines = file.read().decode("utf-8", "replace").splitlines()
     except OSError:
         return []
@@ -126,7 +126,7 @@ def _is_too_soon(settings: "Settings", session_id: str, gate: "Gate", now: int) 
     from crusts_index.jsontext import loads_shallow
 
     try:
-        with open_regular(os.path.join(settings.home, LOG)) as file:
+        with open_regular(os.path.join(settings.home, AUTO_INJECT)) as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - _LAST_BYTES))
             lines = file.read().split(b"\n")
     except FileNotFoundError:
@@ -148,7 +148,7 @@ def _is_too_soon(settings: "Settings", session_id: str, gate: "Gate", now: int) 
 def _log(settings: "Settings", entry: "dict[str, Any]") -> None:
     import json
 
-    path = os.path.join(settings.home, LOG)
+    path = os.path.join(settings.home, AUTO_INJECT)
     make_private(settings.home)
     if is_regular(path) is False:
         raise OSError(errno.EINVAL, "not a regular file", path)

@@ -2,18 +2,16 @@
 not have yet. The rows and the judgement are those of every other command; only fewer rows are read."""
 
 import os
-from contextlib import suppress
 from itertools import pairwise
 
 from crusts_index.claude.transcripts import place_of
-from crusts_index.errors import CrustsError
+from crusts_index.errors import CrustsError, ignored
 from crusts_index.index.tail import Tail
 from crusts_index.insight.limit import WindowSettings, window_settings
 from crusts_index.quick.glance import Glance, Outline, glance
 from crusts_index.quick.named import Named, open_quietly, stem_of
 from crusts_index.regular import is_regular
 from crusts_index.rows import queries_of
-from crusts_index.rows.status import StatusResult, StatusShape, StatusTranscript
 from crusts_index.rows.window import (
     SessionBlock,
     SessionBoundary,
@@ -26,6 +24,9 @@ from crusts_index.rows.window import (
     SessionRemoval,
     SessionReport,
     SessionSurrounding,
+    StatusResult,
+    StatusShape,
+    StatusTranscript,
 )
 from crusts_index.store import query
 
@@ -331,7 +332,7 @@ class Live:
         head = self.head
         tail = Tail(self._ask, head.id if head else 0, head.state if head else None)
         if self.path is not None:
-            with suppress(OSError):
+            with ignored(OSError):
                 tail.read(self.path, head.offset if head else 0)
         if tail.is_cut and self.head is not None:
             # The stretch in between was not read, so the store's rows do not lead up to it.

@@ -1,11 +1,10 @@
 """Which session is meant: as a payload, the command line or the folder one stands in says."""
 
 import os
-from contextlib import suppress
 from functools import partial
 
 from crusts_index.claude.transcripts import named_transcripts, session_of
-from crusts_index.errors import CrustsError
+from crusts_index.errors import CrustsError, ignored
 from crusts_index.quick.target import roots_there
 from crusts_index.store import query
 from crusts_index.store.open import open_store
@@ -103,7 +102,7 @@ def latest(settings: "Settings", folder: str) -> Named | None:
     slug = project_slug(folder)
     found: list[tuple[float, str]] = []
     for root in roots_there(settings):
-        with suppress(OSError), os.scandir(os.path.join(root.projects_dir, slug)) as entries:
+        with ignored(OSError), os.scandir(os.path.join(root.projects_dir, slug)) as entries:
             found += [
                 (entry.stat().st_mtime, entry.path)
                 for entry in entries

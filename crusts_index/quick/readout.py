@@ -3,7 +3,7 @@
 import os
 import sys
 
-from crusts_index.errors import CrustsError, NotQuick, WrongUsage
+from crusts_index.errors import CrustsError, WrongUsage
 from crusts_index.insight import readout as insight
 from crusts_index.jsontext import dumps
 from crusts_index.plain import Safe, escaped, note
@@ -17,7 +17,7 @@ from crusts_index.rows.readout import (
     ReadoutTotal,
 )
 from crusts_index.store import query, when
-from crusts_index.store.settings import load_settings, split_flags
+from crusts_index.store.files import READOUT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,33 +28,7 @@ if TYPE_CHECKING:
     from crusts_index.store.settings import Settings
 
 SCHEMA_VERSION = 1
-DETAIL = "context.json"
 MOST_DAYS = 36_500
-
-
-def run(argv: list[str]) -> int:
-    """Parse what stands after the command's name and answer. NotQuick for what typer tells better."""
-    flags, rest = split_flags(argv)
-    given: dict[str, str] = {}
-    full = False
-    words = iter(rest)
-    for word in words:
-        name, equals, value = word.partition("=")
-        if word == "--full":
-            full = True
-        elif name in ("--days", "--since", "--detail"):
-            given[name] = value if equals else next(words, "")
-            if not given[name]:
-                raise NotQuick
-        else:
-            raise NotQuick
-    days = given.get("--days")
-    if days is not None and not (days.isascii() and days.isdigit() and len(days) < 10 and 0 < int(days) <= MOST_DAYS):
-        raise NotQuick
-    settings = load_settings(flags)
-    since = period(int(days) if days else None, given.get("--since"))
-    sys.stdout.write(answer(settings, since, given.get("--detail"), full=full) + "\n")
-    return 0
 
 
 def period(days: int | None, since: str | None) -> int:
@@ -85,7 +59,7 @@ def answer(settings: "Settings", since: int, path: str | None, *, full: bool) ->
     document = {"schema_version": SCHEMA_VERSION, **told}
     kept: str | None = None
     if path is not None or not full:
-        kept = _keep(document, os.path.abspath(path or os.path.join(settings.home, DETAIL)), named=bool(path))
+        kept = _keep(document, os.path.abspath(path or os.path.join(settings.home, READOUT)), named=bool(path))
     if full:
         return encode(document, indent=sys.stdout.isatty())
     return insight.compact(told, kept, encode)

@@ -1,11 +1,13 @@
 """The terminal: data to stdout, notes to stderr, colour and width where there is a person to see them."""
 
 import os
-import shutil
 import sys
-from typing import TextIO
 
 from crusts_index.plain import Safe, line, note, tell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
 
 __all__ = ["note", "tell"]
 
@@ -32,12 +34,16 @@ def put(text: str) -> None:
 
 def remark(*lines: str) -> None:
     """Words below a report, each line wrapped to the terminal's width."""
-    import textwrap
-
     width = table_width()
     for words in map(line, lines):
-        for part in textwrap.wrap(words, width, subsequent_indent="  ", break_long_words=False) if width else [words]:
+        for part in _wrapped(words, width) if width else [words]:
             put(part)
+
+
+def _wrapped(words: str, width: int) -> list[str]:
+    import textwrap
+
+    return textwrap.wrap(words, width, subsequent_indent="  ", break_long_words=False)
 
 
 def confirm(question: str) -> bool:
@@ -50,12 +56,12 @@ def confirm(question: str) -> bool:
     return answer.strip().lower() in ("y", "yes")
 
 
-def is_terminal(stream: TextIO) -> bool:
+def is_terminal(stream: "TextIO") -> bool:
     """Whether somebody looks at the stream."""
     return stream is not None and stream.isatty()
 
 
-def use_colour(stream: TextIO, *, no_color: bool) -> bool:
+def use_colour(stream: "TextIO", *, no_color: bool) -> bool:
     """Whether to colour: on a terminal that can, unless the settings say no (`no_color`, NO_COLOR)."""
     return is_terminal(stream) and not no_color and os.environ.get("TERM") != "dumb"
 
@@ -67,6 +73,15 @@ def paint(text: str, hue: str, *, on: bool) -> Safe:
 
 def table_width() -> int | None:
     """Columns that a table on stdout may take: COLUMNS, else the terminal's; None (any) in a pipe."""
-    if os.environ.get("COLUMNS", "").isdigit() or is_terminal(sys.stdout):
-        return min(_MOST_COLUMNS, shutil.get_terminal_size((_FALLBACK_COLUMNS, 24)).columns)
-    return None
+    said = os.environ.get("COLUMNS", "")
+    if not said.isdigit() and not is_terminal(sys.stdout):
+        return None
+    return min(_MOST_COLUMNS, (int(said) if said.isdecimal() else 0) or _terminal_columns())
+
+
+def _terminal_columns() -> int:
+    """As `shutil` has it, whose import brings all that packs and unpacks archives."""
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or _FALLBACK_COLUMNS  # type: ignore[union-attr]
+    except (AttributeError, ValueError, OSError):
+        return _FALLBACK_COLUMNS

@@ -1,9 +1,9 @@
 """A result as JSON: one object with its schema version, safe to show and free of NaN."""
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 
+from crusts_index.jsontext import dumps
 from crusts_index.plain import Safe, escaped
 
 SCHEMA_VERSION = 1
@@ -17,11 +17,11 @@ def encode(value: Mapping[str, object], *, indent: bool) -> Safe:
 
 def encode_plain(value: object, *, indent: bool = False) -> Safe:
     """The same for any value, and nothing added to it."""
-    spacing = (",", ": ") if indent else (",", ":")
-    encoded = json.dumps(
-        finite(value), indent=2 if indent else None, separators=spacing, ensure_ascii=False, allow_nan=False
-    )
-    return escaped(encoded)
+    if not indent:
+        return escaped(dumps(finite(value)))
+    import json
+
+    return escaped(json.dumps(finite(value), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def records(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> list[dict[str, object]]:

@@ -88,7 +88,7 @@ def costs_text(
     page.say("focus: how many were told what to keep. refill: calls until the window was full again, the median.")
     page.say(_NOTE)
     if total.unpriced:
-        page.say(f"{total.unpriced} compactions have a part without a price: run `crusts index`.")
+        page.say(f"{total.unpriced} compactions have a part without a price: try `crusts index --prices --fetch`.")
 
 
 def _event_text(page: Page, facts: Facts, event: Event, shown: int, *, verbose: bool) -> None:

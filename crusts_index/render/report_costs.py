@@ -82,9 +82,8 @@ def models(history: ModelHistory) -> Table:
 def _notes(billed: Billed, seen: Billed) -> list[str]:
     notes = []
     if billed.unpriced_calls:
-        notes.append(
-            f"{plural(billed.unpriced_calls, 'call')} have no list price, so there is no cost: run `crusts index`."
-        )
+        calls = plural(billed.unpriced_calls, "call")
+        notes.append(f"{calls} have no list price, so there is no cost: try `crusts index --prices --fetch`.")
     if seen.calls > billed.calls:
         notes.append("The main thread holds calls copied from another session, which is where they were billed.")
     return notes

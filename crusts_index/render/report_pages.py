@@ -12,6 +12,7 @@ from typing import Any
 from crusts_index import plain
 from crusts_index.render import text
 from crusts_index.render.jsonout import encode_plain
+from crusts_index.render.report_parts import Table
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
@@ -48,6 +49,7 @@ def markdown(kind: str, context: Mapping[str, Any]) -> str:
     """The same as Markdown (GitHub's). Text in it can be neither markup nor HTML."""
     environment, markup = _environment(lambda said: markup(escape_markdown(said)))
     environment.filters["fenced"] = lambda value: markup(fenced(value))
+    environment.filters["table"] = lambda given: markup(_table(given))
     page = environment.get_template(f"{kind}.md.j2").render(context)
     return _GAPS.sub("\n\n", page).strip() + "\n"
 
@@ -58,6 +60,21 @@ def escape_markdown(value: str) -> str:
     for char, entity in _ENTITIES:
         line = line.replace(char, entity)
     return _AT_START.sub(_escape_start, _MARKDOWN.sub(r"\\\1", line))
+
+
+def _table(given: Table) -> str:
+    """The rows of a table, its columns as wide in the text as what is in them."""
+    from tabulate import tabulate
+
+    names = [f"{column.name} ({column.basis})" if column.basis else column.name for column in given.columns]
+    rows = [[escape_markdown(str(said)) for said in row] for row in given.rows]
+    if given.has_total:
+        rows[-1] = [said and f"**{said}**" for said in rows[-1]]
+    sides = ["right" if column.kind == "number" else "left" for column in given.columns]
+    # All is text: '1e5' is no number.
+    return tabulate(
+        rows, [escape_markdown(name) for name in names], tablefmt="pipe", disable_numparse=True, colalign=sides
+    )
 
 
 def fenced(value: str) -> str:

@@ -1,7 +1,6 @@
 """Words and numbers for people: untrusted text made safe, widths, and short forms of numbers."""
 
 import math
-import re
 import unicodedata
 from functools import lru_cache
 
@@ -10,12 +9,11 @@ from crusts_index import plain
 NULL = "–"
 ELLIPSIS = "…"
 
-_SPACES = re.compile(r"[ \t\n]+")
-
 
 def clean(text: str) -> str:
     """One line of `text` for JSON and cells: no control, escape or bidi characters, each gap one space. Spec: D16."""
-    return _SPACES.sub(" ", plain.lines(text)).strip()
+    words = plain.lines(text).replace("\n", " ").replace("\t", " ").split(" ")
+    return " ".join(filter(None, words)).strip()
 
 
 def width(text: str) -> int:

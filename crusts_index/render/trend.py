@@ -8,7 +8,7 @@ from typing import Any
 from crusts_index.folders import last_part
 from crusts_index.insight.trend import Record, Trend, sparkline
 from crusts_index.plain import Safe
-from crusts_index.render import csvout, text
+from crusts_index.render import text
 from crusts_index.render.analysis_json import timestamp
 from crusts_index.render.page import Page
 from crusts_index.rows.trend import TrendWeek
@@ -58,6 +58,8 @@ def record_json(one: Record) -> Json:
 def trend_csv(trend: Trend) -> Safe:
     """The records as CSV; per cent with two decimals."""
     rows = [record_json(one) | {"percentUsed": f"{one.percent_used:.2f}"} for one in trend.records]
+    from crusts_index.render import csvout
+
     return csvout.encode(COLUMNS, [list(row.values()) for row in rows])
 
 
@@ -103,6 +105,8 @@ def weeks_json(rows: Sequence[TrendWeek]) -> Json:
 
 def weeks_csv(rows: Sequence[TrendWeek]) -> Safe:
     """The weeks as CSV."""
+    from crusts_index.render import csvout
+
     return csvout.encode(TrendWeek._fields, rows)
 
 
@@ -120,7 +124,9 @@ def weeks_text(page: Page, rows: Sequence[TrendWeek]) -> None:
     page.say("waste: tokens of re-reads among those of all tool results, estimated; cache: read from it, exact.")
     unpriced = sum(row.unpriced_calls for row in rows)
     if unpriced:
-        page.say(f"{unpriced:,} calls have no list price; a week with one has no cost: run `crusts index`.")
+        page.say(
+            f"{unpriced:,} calls have no list price; a week with one has no cost: try `crusts index --prices --fetch`."
+        )
 
 
 def _name(project: str) -> str:

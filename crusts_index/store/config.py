@@ -8,6 +8,7 @@ from crusts_index.folders import make_private
 from crusts_index.jsontext import TOO_DEEP, loads_shallow
 from crusts_index.plain import note
 from crusts_index.regular import open_regular
+from crusts_index.store.files import CONFIG
 
 Config = dict[str, object]
 
@@ -22,7 +23,7 @@ class Unread(Config):
 
 def config_path(home: str) -> str:
     """Where the settings of `home` stand."""
-    return os.path.join(home, "config.json")
+    return os.path.join(home, CONFIG)
 
 
 def read_config(home: str) -> Config:

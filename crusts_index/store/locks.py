@@ -21,11 +21,8 @@ taken over by the next. Where there can be no such file or lock, on read-only me
 """
 
 import os
-from contextlib import contextmanager, suppress
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from crusts_index.errors import ignored
 
 try:
     import fcntl
@@ -51,11 +48,11 @@ class Lock:
             return
         descriptor, self._descriptor = self._descriptor, -1
         _held.discard(self)
-        with suppress(OSError):
+        with ignored(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if _is_file_of(descriptor, self._path):
                 os.unlink(self._path)
-        with suppress(OSError):
+        with ignored(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_UN)
         os.close(descriptor)
 
@@ -125,15 +122,19 @@ def take(path: str, *, shared: bool = False, timeout: float = 0.0) -> Lock | Non
         sleep(_LOOK_SECONDS)
 
 
-@contextmanager
-def held(path: str, *, shared: bool = False, timeout: float = 0.0) -> "Iterator[bool]":
+class held:  # noqa: N801 - used as a word: `with held(path):`
     """Hold the lock on the file at `path`; False where others have it."""
-    lock = take(path, shared=shared, timeout=timeout)
-    try:
-        yield lock is not None
-    finally:
-        if lock is not None:
-            lock.release()
+
+    def __init__(self, path: str, *, shared: bool = False, timeout: float = 0.0) -> None:
+        self._path, self._shared, self._timeout = path, shared, timeout
+
+    def __enter__(self) -> bool:
+        self._lock = take(self._path, shared=self._shared, timeout=self._timeout)
+        return self._lock is not None
+
+    def __exit__(self, *_: object) -> None:
+        if self._lock is not None:
+            self._lock.release()
 
 
 def is_held(path: str) -> bool:

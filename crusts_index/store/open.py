@@ -2,17 +2,14 @@
 
 import os
 import sqlite3
-from contextlib import contextmanager, suppress
 
-from crusts_index.errors import CrustsError
+from crusts_index.errors import CrustsError, ignored
 from crusts_index.regular import is_regular
 from crusts_index.resources import resource_path
 from crusts_index.store.locks import Lock, store_lock, take
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     StorePath = str | os.PathLike[str]
 
 TIMEOUT = 10.0  # seconds to wait for another writer
@@ -147,23 +144,53 @@ def stored_revision(store: sqlite3.Connection, path: str) -> str | None:
     return found
 
 
-@contextmanager
-def transaction(connection: sqlite3.Connection) -> "Iterator[sqlite3.Connection]":
+class explained:  # noqa: N801 - used as a word: `with explained(store):`
+    """Turns the errors a user can mend into a CrustsError; others are ours and pass."""
+
+    # By hand, here and below: importing contextlib takes a quick path a millisecond.
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def __enter__(self) -> sqlite3.Connection:
+        return self._connection
+
+    def __exit__(self, kind: object, error: BaseException | None, *_: object) -> None:
+        if isinstance(error, sqlite3.Error) and _explanation(error, ""):
+            path = ""
+            with ignored(sqlite3.Error):
+                path = path_of(self._connection)
+            raise explain(error, path) from error
+
+
+class transaction(explained):  # noqa: N801 - used as a word: `with transaction(store):`
     """All that is written inside, or nothing of it; takes the write lock first.
 
     Rolls back on whatever is raised, KeyboardInterrupt included. Raises CrustsError for a store that is
     full, locked, damaged or not to be written.
     """
-    with explained(connection):
+
+    def __enter__(self) -> sqlite3.Connection:
         try:
-            connection.execute("begin immediate")
-            yield connection
-            connection.execute("commit")
+            with explained(self._connection):
+                self._connection.execute("begin immediate")
         except BaseException:
-            if connection.in_transaction:
-                with suppress(sqlite3.Error):  # the first error is the one to tell
-                    connection.execute("rollback")
+            self._roll_back()
             raise
+        return self._connection
+
+    def __exit__(self, kind: object, error: BaseException | None, *more: object) -> None:
+        try:
+            if error is None:
+                with explained(self._connection):
+                    self._connection.execute("commit")
+        finally:
+            self._roll_back()
+        super().__exit__(kind, error, *more)
+
+    def _roll_back(self) -> None:
+        if self._connection.in_transaction:
+            with ignored(sqlite3.Error):  # the first error is the one to tell
+                self._connection.execute("rollback")
 
 
 def checkpoint(connection: sqlite3.Connection, timeout: float = 0.5) -> bool:
@@ -190,7 +217,7 @@ def keep_private(path: str) -> None:
     """Take the store's file and its side files from all others; a pipe or device is not ours to close. Spec: D16."""
     for name in (path, *(path + side for side in SIDE_FILES)):
         if is_regular(name):
-            with suppress(OSError):
+            with ignored(OSError):
                 mode = os.stat(name).st_mode
                 if mode & 0o077:
                     os.chmod(name, mode & 0o700)
@@ -199,27 +226,13 @@ def keep_private(path: str) -> None:
 def remove(path: str) -> None:
     """Delete a database, and what SQLite left beside it."""
     for name in (path, *(path + side for side in SIDE_FILES)):
-        with suppress(FileNotFoundError):
+        with ignored(FileNotFoundError):
             os.unlink(name)
 
 
 def explain(error: sqlite3.Error, path: "StorePath") -> CrustsError:
     """What SQLite's error means for this store and what to do, in one line."""
     return CrustsError(_explanation(error, os.fspath(path)) or f"the store at {os.fspath(path)}: {error}")
-
-
-@contextmanager
-def explained(connection: sqlite3.Connection) -> "Iterator[None]":
-    """Turns the errors a user can mend into a CrustsError; others are ours and pass."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        if _explanation(error, ""):
-            path = ""
-            with suppress(sqlite3.Error):
-                path = path_of(connection)
-            raise explain(error, path) from error
-        raise
 
 
 def _explanation(error: sqlite3.Error, path: str) -> str | None:

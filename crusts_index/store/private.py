@@ -4,20 +4,17 @@ import os
 import stat
 from contextlib import suppress
 
+from crusts_index.store import files
 from crusts_index.store.open import SIDE_FILES
 from crusts_index.store.settings import Settings, backup_folder, search_path
 
-_NAMES = (
-    *("config.json", "config.json.corrupt", "context.json", "statusline.json"),
-    *("auto-inject.log", "auto-inject.log.1", "tui_history"),
-)
 _DEFAULT = ".claude-crusts"
 
 
 def found(settings: Settings) -> list[str]:
     """What is ours and there: only its owner may read it. A folder that holds anything else is left to its owner."""
     home, copies = settings.home, backup_folder(settings)
-    paths = [os.path.join(home, name) for name in _NAMES] + _stores(settings)
+    paths = [os.path.join(home, name) for name in files.ALL] + _stores(settings)
     if copies.startswith(home + os.sep):
         paths.append(copies)
     there = [path for path in paths if os.path.exists(path)]
@@ -67,5 +64,5 @@ def is_ours(folder: str, db: str) -> bool:
         return False
     if os.path.basename(folder) == _DEFAULT:
         return True
-    ours = (*_NAMES, *(os.path.basename(path) for path in (db, search_path(db))))
+    ours = (*files.ALL, *(os.path.basename(path) for path in (db, search_path(db))))
     return all(name.startswith(ours) or name.startswith("backups") for name in os.listdir(folder))
