@@ -89,7 +89,7 @@ def test_a_damaged_store_is_told_in_one_line(tmp_path: Path) -> None:
     ensure(path)
     with closing(sqlite3.connect(path)) as connection:
         (size,) = connection.execute("pragma page_size").fetchone()
-        pages = connection.execute("select rootpage from sqlite_master where tbl_name = 'records'").fetchall()
+        pages = connection.execute("select rootpage from sqlite_master where tbl_name = 'stored_records'").fetchall()
     with path.open("r+b") as file:
         for (page,) in pages:
             file.seek((page - 1) * size)

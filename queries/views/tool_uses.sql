@@ -11,7 +11,7 @@
 --   input_hash            over name and input: the same call again has the same; result_hash: over the result's text
 --   use_record_id, use_ms, result_record_id, result_ms   its records and their times; null = none
 --   result_chars          characters of the result's text parts, exact
---   result_tokens         ceil(chars / 4) + 1,500 an image (X-size), estimated
+--   result_images         images in it; result_tokens: ceil(chars / 4) + 1,500 an image (X-size), estimated
 --   is_error, is_stub, is_cut   1 = an error; only says that nothing changed; cut short or moved to a file
 --   is_own                1 = a call of crusts itself
 --   prior_read_id         of a Read: the previous one of the same path, offset and limit in its thread
