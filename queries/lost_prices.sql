@@ -8,6 +8,6 @@ select r.id as response_id, p.output_usd,
             else ((c.cache_write_tokens - c.cache_write_1h_tokens) * p.cache_write_5m_usd
                   + c.cache_write_1h_tokens * p.cache_write_1h_usd) / c.cache_write_tokens end as intake_usd
 from responses as r
-join api_calls as c on c.id = r.call_id
+cross join api_calls as c on c.id = r.call_id
 join prices as p on p.id = c.price_id
 where r.thread_id = :transcript << 20 and r.id > 0;

@@ -9,7 +9,7 @@ select r.id, r.last_record_id, r.message, r.ordinal, r.branch, r.epoch, coalesce
         + case when c.web_searches > 0 then c.web_searches * p.web_search_usd / 1e3 else 0 end as cost_usd,
        p.cache_read_usd, r.stop_reason, r.effort
 from responses as r
-join api_calls as c on c.id = r.call_id
+cross join api_calls as c on c.id = r.call_id
 left join prices as p on p.id = c.price_id
 where r.thread_id = :transcript << 20 and r.id > 0 and r.is_advisor = 0 and c.context_tokens > 0
 order by r.id;

@@ -5,7 +5,7 @@
 --   :largest     0 = without the largest ones
 with chosen (id) as (
   select * from (
-    select r.id from responses as r join api_calls as c on c.id = r.call_id
+    select r.id from responses as r cross join api_calls as c on c.id = r.call_id
     where r.thread_id = :transcript << 20 and r.id > 0 and r.is_advisor = 0 and c.context_tokens > 0
     order by r.id limit 1)
   union
@@ -26,6 +26,6 @@ select r.id, r.last_record_id, r.message, r.ordinal, r.branch, r.epoch, coalesce
        r.stop_reason, r.effort
 from chosen
 join responses as r on r.id = chosen.id
-join api_calls as c on c.id = r.call_id
+cross join api_calls as c on c.id = r.call_id
 where c.context_tokens > 0
 order by r.id;

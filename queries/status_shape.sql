@@ -11,8 +11,9 @@ with uses as (
 )
 select boundaries,
        case when boundaries = 0 then exists (
-         select 1 from records
-         where thread_id = :transcript << 20 and (is_prompt = 1 or is_summary = 1) and is_summary = 1) end as summaries,
+         select 1 from stored_records
+         where flags & 6 and thread = 0 and id >= :transcript << 40 and id < (:transcript + 1) << 40 and flags & 4)
+       end as summaries,
        case when boundaries = 0 then (
          select max(before - context) from (
            select r.input_tokens + r.cache_read_tokens + r.cache_write_tokens as context,

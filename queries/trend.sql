@@ -66,8 +66,9 @@ select e.session_id, e.project, e.transcript, e.parts, e.started_ms, e.last_ms, 
         where n.id > e.end_id and n.id < (e.transcript + 1) << 40 and n.type = 'last-prompt'
           and n.parent_uuid is not null
         order by n.id desc limit 1) as leaf,
-       exists (select 1 from records as r where r.thread_id = e.transcript << 20
-               and (r.is_prompt = 1 or r.is_summary = 1) and r.is_summary = 1) as summaries,
+       exists (select 1 from stored_records as r
+               where r.flags & 6 and r.thread = 0 and r.id >= e.transcript << 40 and r.id < (e.transcript + 1) << 40
+                 and r.flags & 4) as summaries,
        (select count(*) from branches as b where b.thread_id = e.transcript << 20) as branches
 from ended as e
 left join compactions as c on e.epoch > 0 and c.id = (

@@ -19,14 +19,14 @@ last_calls as materialized (
   cross join responses as r on r.id in (
     select x.id
     from responses as x
-    join api_calls as y on y.id = x.call_id
+    cross join api_calls as y on y.id = x.call_id
     join paths as p on p.transcript = w.transcript and p.branch = x.branch
       and (p.bound is null or x.id <= p.bound or x.id = p.response)
     where x.thread_id = w.transcript << 20 and x.id > 0 and x.is_advisor = 0 and y.context_tokens > 0
       and x.epoch = w.epoch
     order by x.id desc
     limit 21)
-  join api_calls as c on c.id = r.call_id
+  cross join api_calls as c on c.id = r.call_id
   window same as (partition by r.thread_id order by r.id)
 ),
 -- what came between two responses of a thread, by the number of the one before it; three spans are needed at least

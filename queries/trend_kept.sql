@@ -4,5 +4,5 @@
 select k.value ->> 0 as boundary, sum(b.tokens) as tokens
 from json_each(:kept) as k
 join records as r on r.id = k.value ->> 1 and r.message is not null
-join blocks as b on b.id >= r.id and b.id < r.id + r.length
+cross join blocks as b on b.id >= r.id and b.id < r.id + r.length
 group by boundary;

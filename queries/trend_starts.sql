@@ -9,7 +9,7 @@ select r.transcript_id as transcript, r.id, r.ordinal, r.branch, c.time_ms, c.co
        ifnull(max(e.subtype = 'nested_memory'), 0) as nested
 from json_each(:firsts) as f
 join responses as r on r.id = f.value ->> 1
-join api_calls as c on c.id = r.call_id
+cross join api_calls as c on c.id = r.call_id
 left join records as e on e.id >= r.transcript_id << 40 and e.id < r.id and e.thread_id = r.thread_id
   and e.message is not null and e.response_id is null and e.branch = r.branch and e.call_ordinal < r.ordinal
   and e.subtype is not 'prompt_snapshot'

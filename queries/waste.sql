@@ -75,7 +75,7 @@ compared as materialized (
   from answers a
   join tool_uses u on u.id = a.id
   join stored_records q on q.id = u.result_record_id
-  join blocks b on b.id >= q.id and b.id < q.id + q.length and b.tool_use_id = u.id and b.kind = 'tool_result'
+  cross join blocks b on b.id >= q.id and b.id < q.id + q.length and b.tool_use_id = u.id and b.kind = 'tool_result'
   window same_call as (partition by u.thread_id, u.input_hash order by u.id)
 ),
 results as (

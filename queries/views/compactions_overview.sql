@@ -23,16 +23,16 @@ select
   h.kind as thread_kind,
   strftime('%Y-%m-%dT%H:%M:%fZ', k.time_ms / 1000.0, 'unixepoch') as timestamp,
   k.trigger,
-  coalesce(k.pre_tokens, b.context_tokens) as before_tokens,
-  case when k.pre_tokens is not null then 'logged' when b.id is not null then 'call' end as before_source,
-  coalesce(k.post_tokens, a.context_tokens) as after_tokens,
-  case when k.post_tokens is not null then 'logged' when a.id is not null then 'call' end as after_source,
+  coalesce(k.pre_tokens, k.before_tokens) as before_tokens,
+  case when k.pre_tokens is not null then 'logged' when k.before_id is not null then 'call' end as before_source,
+  coalesce(k.post_tokens, k.after_tokens) as after_tokens,
+  case when k.post_tokens is not null then 'logged' when k.after_id is not null then 'call' end as after_source,
   k.pre_tokens,
   k.post_tokens,
-  b.context_tokens as call_before_tokens,
-  b.time_ms as call_before_ms,
-  a.context_tokens as call_after_tokens,
-  a.time_ms as call_after_ms,
+  k.before_tokens as call_before_tokens,
+  (select b.time_ms from stored_calls b where b.id = k.before_id) as call_before_ms,
+  k.after_tokens as call_after_tokens,
+  (select a.time_ms from stored_calls a where a.id = k.after_id) as call_after_ms,
   k.dropped_tokens,
   k.duration_ms,
   k.messages_summarized,
@@ -47,23 +47,27 @@ select
   k.time_ms
 from (
     select
+      w.*,
+      (select b.context_tokens from api_calls b where b.id = w.before_id) as before_tokens,
+      (select a.context_tokens from api_calls a where a.id = w.after_id) as after_tokens
+    from (
+    select
       c.*,
       r.time_ms,
       o.place,
-      (select x.call_id from responses x join api_calls y on y.id = x.call_id
+      (select x.call_id from responses x cross join api_calls y on y.id = x.call_id
         where x.thread_id = c.thread_id and x.id > 0 and x.id < c.id and x.is_advisor = 0
           and y.context_tokens > 0
         order by x.id desc limit 1) as before_id,
-      (select x.call_id from responses x join api_calls y on y.id = x.call_id
+      (select x.call_id from responses x cross join api_calls y on y.id = x.call_id
         where x.thread_id = c.thread_id and x.id > c.id and x.is_advisor = 0 and y.context_tokens > 0
         order by x.id limit 1) as after_id
     from compaction_owners o
       join compactions c on c.id = o.compaction_key
       join records r on r.id = c.id
+    ) w
   ) k
   join threads h on h.id = k.thread_id
   join transcripts t on t.id = k.transcript_id
   left join sessions s on s.id = t.session_id
-  left join projects p on p.id = s.project_id
-  left join api_calls b on b.id = k.before_id
-  left join api_calls a on a.id = k.after_id;
+  left join projects p on p.id = s.project_id;

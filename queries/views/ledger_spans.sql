@@ -76,7 +76,7 @@ prompts as materialized (
 ),
 firsts as (
   select g.*, min(g.least_context) over (partition by g.thread_id) as least,
-         (select p.id from responses as p join api_calls as c on c.id = p.call_id and c.response_id = p.id
+         (select p.id from responses as p cross join api_calls as c on c.id = p.call_id and c.response_id = p.id
           where p.thread_id = g.thread_id and p.id > 0 and p.is_advisor = 0 and c.context_tokens > 0
           order by p.id limit 1) as response_id
   from spans as g

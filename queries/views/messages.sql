@@ -27,13 +27,13 @@ select
   r.branch,
   r.epoch,
   r.call_ordinal,
-  (select ifnull(sum(b.tokens), 0) from records q join blocks b on b.id >= q.id and b.id < q.id + q.length
+  (select ifnull(sum(b.tokens), 0) from records q cross join blocks b on b.id >= q.id and b.id < q.id + q.length
     where q.id between r.id and ifnull(a.last_record_id, r.id) and (q.id = r.id or q.response_id = r.id))
     as tokens,
-  ifnull((select min(b.is_exact) from records q join blocks b on b.id >= q.id and b.id < q.id + q.length
+  ifnull((select min(b.is_exact) from records q cross join blocks b on b.id >= q.id and b.id < q.id + q.length
     where q.id between r.id and ifnull(a.last_record_id, r.id) and (q.id = r.id or q.response_id = r.id)), 0)
     as is_exact,
-  (select substr(x.text, 1, 200) from records q join blocks b on b.id >= q.id and b.id < q.id + q.length
+  (select substr(x.text, 1, 200) from records q cross join blocks b on b.id >= q.id and b.id < q.id + q.length
       join texts x on x.block_id = b.id
     where q.id between r.id and ifnull(a.last_record_id, r.id) and (q.id = r.id or q.response_id = r.id)
     order by b.id limit 1) as preview,

@@ -46,6 +46,6 @@ from sessions s
   join transcripts t on t.session_id = s.id
   join threads h on h.transcript_id = t.id
   join responses r on r.thread_id = h.id
-  join api_calls c on c.id = r.call_id
+  cross join api_calls c on c.id = r.call_id
   left join prices x on x.id = c.price_id
 where t.in_view = 1 and t.superseded = 0 and r.id > 0;
