@@ -72,7 +72,7 @@ prompts as materialized (
   select id as record_id, length, thread_id, branch, epoch, call_ordinal, time_ms,
          lead(call_ordinal) over (partition by thread_id, branch, epoch order by id) as replaced_at
   from records
-  where (is_prompt = 1 or is_summary = 1) and is_prompt = 1 and message is not null
+  where id in (select r.id from stored_records as r where r.flags & 6 and r.flags & 2) and message is not null
 ),
 firsts as (
   select g.*, min(g.least_context) over (partition by g.thread_id) as least,
