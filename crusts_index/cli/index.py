@@ -5,7 +5,6 @@ import sys
 from crusts_index.cli import options
 from crusts_index.cli.declared import Annotated, Option
 from crusts_index.cli.progress import show_progress
-from crusts_index.index.rebuild import rebuild as rebuild_store
 from crusts_index.index.refresh import index_all, index_named, keep_up, keeps_text, list_problems
 from crusts_index.index.summary import Options, Summary
 from crusts_index.render import console, jsonout
@@ -48,6 +47,8 @@ def index(
     with show_progress("indexing", quiet=settings.json) as progress:
         run = Options(jobs=jobs, keep_text=keeps_text(settings), progress=progress)
         if rebuild:
+            from crusts_index.index.rebuild import rebuild as rebuild_store
+
             summary = rebuild_store(settings, run)
         elif file:
             summary = index_named(settings, file, run)
