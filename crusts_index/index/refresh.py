@@ -162,6 +162,13 @@ def _price(settings: Settings, summary: Summary) -> None:
         store.close()
 
 
+def is_kept_up(settings: Settings, summary: Summary) -> bool:
+    """Whether prices and the search file know of all that is in the store after a run, and no such file is unwanted."""
+    if summary.touched or not summary.was_kept_up:
+        return False
+    return settings.config.get("search") is not False or not os.path.exists(search_path(settings.db))
+
+
 def keep_up(settings: Settings, summary: Summary | None, *, ask_all: bool = False, fetch: bool = False) -> list[str]:
     """What a plain index does besides: prices of new models (D15), the search file if there is one.
 
