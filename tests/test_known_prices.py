@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +19,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crusts_index.store import known_prices, price_list
+from crusts_index.store.open import open_store
+from crusts_index.store.prices import learn_prices
 from tests.builders import SESSION, ClaudeFolder, Transcript, usage
 from tests.picture import ask
 from tests.profiles import examples
@@ -252,6 +256,54 @@ def test_a_hook_leaves_prices_to_the_next_report(folder: ClaudeFolder) -> None:
     assert [None] == costs(folder)
     assert 0 == folder.crusts("list").code
     assert [5.0] == costs(folder)
+
+
+@pytest.mark.usefixtures("known")
+@pytest.mark.parametrize("recorded", [True, False])
+def test_no_call_is_missed(folder: ClaudeFolder, *, recorded: bool) -> None:
+    """What a hook read before an index that reads another session, also where the hook was killed at its end."""
+    db = folder.home / ".claude-crusts" / "index.db"
+    first = spoke(folder, "claude-haiku-4-5-20251001")
+    assert 0 == folder.crusts("index").code
+    second = spoke(folder, session=OTHER)
+    payload = json.dumps({"session_id": OTHER, "transcript_path": str(second.path)})
+    assert 0 == folder.crusts("index", "--hook", stdin=payload).code
+    if not recorded:
+        with closing(sqlite3.connect(db)) as store, store:
+            store.execute("delete from runs where id = (select max(id) from runs)")
+    first.prompt("more")
+    first.append()
+    assert 0 == folder.crusts("index").code
+    assert [1.0, 5.0] == costs(folder)
+
+
+def test_an_append_looks_at_the_calls_of_its_transcript(folder: ClaudeFolder) -> None:
+    """Not at those of a history of years, once all of them have their prices."""
+    t = folder.main()
+    for number in range(600):
+        t.response("on", context=1000 + number)
+    t.write()
+    spoke(folder, session=OTHER)
+    assert 0 == folder.crusts("index").code
+    with closing(open_store(folder.home / ".claude-crusts" / "index.db", write=True)) as store:
+        (few,) = store.execute("select t.id from transcripts t where stem = ?", (OTHER,)).fetchone()
+        all_steps, some = (steps_of(store, only) for only in (None, [few]))
+    assert some < all_steps / 4
+
+
+def steps_of(store: sqlite3.Connection, only: list[int] | None) -> int:
+    """Steps of SQLite's machine that learning prices takes."""
+    steps = 0
+
+    def count() -> int:
+        nonlocal steps
+        steps += 1
+        return 0
+
+    store.set_progress_handler(count, 1)
+    assert [] == learn_prices(store, 1, only=only)
+    store.set_progress_handler(None, 1)
+    return steps
 
 
 def test_a_report_asks_the_list_of_a_model_that_is_not_usual_and_says_so(folder: ClaudeFolder) -> None:

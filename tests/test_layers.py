@@ -132,3 +132,13 @@ def test_a_window_is_judged_without_the_dear_standard_modules() -> None:
     loaded = loaded_by("import crusts_index.quick.live, crusts_index.insight.loading")
     assert "crusts_index.rows.window" in loaded
     assert set() == (DEAR | {"contextlib"}) & loaded
+
+
+def test_what_reads_transcripts_does_without_typing_extensions() -> None:
+    """msgspec asks for it, and half a start goes with it; whoever needs it later gets it."""
+    code = (
+        "import sys\nimport crusts_index.index.ingest\n"
+        "print(*{'typing_extensions', 'inspect', 'msgspec'} & set(sys.modules))\nimport typing_extensions"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "msgspec\n" == done.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from crusts_index import rows
 from crusts_index.rows.session import SessionText
 from crusts_index.rows.window import SessionCall
 from crusts_index.store import query
@@ -60,3 +62,11 @@ def test_a_class_may_take_the_rows_of_another_query(store: sqlite3.Connection) -
     assert [] == query.rows(store, SessionCall, "status_calls", transcript=1, last=2, largest=0)
     with pytest.raises(TypeError, match=r"queries/status_calls.sql: not given: \['largest', 'last'\]"):
         query.rows(store, SessionCall, "status_calls", transcript=1)
+
+
+def test_rows_are_read_by_name() -> None:
+    """Where rows are judged, none is counted through (`row[3]`) or poured out (`*row`)."""
+    package = Path(rows.__file__).parent.parent
+    for room in ("insight", "quick"):
+        for path in sorted((package / room).rglob("*.py")):
+            assert [] == re.findall(r"\brow\[-?\d|\brows\[-?\d+\]\[|\*row\b", path.read_text("utf-8")), path.name

@@ -46,14 +46,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
 
 def load(name: str, table: Mapping[str, tuple[str, str]] = COMMANDS) -> Command | Group | None:
     """The command of that name, imported now; None if there is none."""
-    place, _ = table.get(name, ("", ""))
-    module, _, attribute = place.partition(":")
-    try:
-        found: Command | Group = getattr(__import__(module, fromlist=[attribute]), attribute)
-    except (ValueError, ModuleNotFoundError) as error:
-        if isinstance(error, ModuleNotFoundError) and error.name != module:
-            raise
+    if name not in table:
         return None
+    module, _, attribute = table[name][0].partition(":")
+    found: Command | Group = getattr(__import__(module, fromlist=[attribute]), attribute)
     return found
 
 

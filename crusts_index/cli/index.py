@@ -5,8 +5,7 @@ import sys
 from crusts_index.cli import options
 from crusts_index.cli.declared import Annotated, Option
 from crusts_index.cli.progress import show_progress
-from crusts_index.index.rebuild import rebuild as rebuild_store
-from crusts_index.index.refresh import index_all, index_named, keep_up, keeps_text, list_problems
+from crusts_index.index.refresh import index_all, index_named, is_kept_up, keep_up, keeps_text, list_problems
 from crusts_index.index.summary import Options, Summary
 from crusts_index.render import console, jsonout
 from crusts_index.store.settings import Settings
@@ -48,12 +47,16 @@ def index(
     with show_progress("indexing", quiet=settings.json) as progress:
         run = Options(jobs=jobs, keep_text=keeps_text(settings), progress=progress)
         if rebuild:
+            from crusts_index.index.rebuild import rebuild as rebuild_store
+
             summary = rebuild_store(settings, run)
         elif file:
             summary = index_named(settings, file, run)
         else:
             summary = index_all(settings, run)
-    unpriced = keep_up(settings, summary, ask_all=prices or fetch, fetch=fetch)
+    unpriced: list[str] = []
+    if prices or fetch or not is_kept_up(settings, summary):
+        unpriced = keep_up(settings, summary, ask_all=prices or fetch, fetch=fetch)
     _report(settings, summary, unpriced)
 
 

@@ -147,8 +147,13 @@ class Watched:
         try:
             about, facts = live.facts.session, live.facts
             shot = outlined(
-                *(about.session_id, about.project, about.messages, facts.calls, facts.all_compactions),
-                *(live.window, self.shot),
+                about.session_id,
+                about.project,
+                about.messages,
+                facts.calls,
+                facts.all_compactions,
+                live.window,
+                self.shot,
             )
             return shot._replace(workers=workers_of((), (), self._written(), live.now_ms, shot.workers))
         finally:

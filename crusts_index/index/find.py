@@ -40,30 +40,43 @@ else:  # on the quick path, where typing is dear to import
 _NOT_THERE = (FileNotFoundError, NotADirectoryError)
 
 
-class Project:
-    """The transcripts in a project folder."""
+NO_META = -1
+"""In the place of a time, where a transcript has no .meta.json."""
 
-    def __init__(self) -> None:
-        self._sights: dict[str, Sight] = {}
+
+class Project:
+    """The transcripts in a project folder, in the order in which they were found."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        """By which it was come to: that of a link, where it is one."""
+        self.sights: dict[str, Sight] = {}
 
     def __len__(self) -> int:
-        return len(self._sights)
+        return len(self.paths())
 
-    def sights(self) -> dict[str, Sight]:
-        """What there is to note of each, by its real path."""
-        return self._sights
+    def paths(self) -> list[str]:
+        """Their real paths."""
+        return list(self.sights)
+
+    def numbers(self) -> list[int]:
+        """Three of each: its size, its mtime_ns, and that of its .meta.json."""
+        sights = self.sights.values()
+        return [
+            n
+            for about, *_, meta in sights
+            for n in (about.st_size, about.st_mtime_ns, NO_META if meta is None else meta)
+        ]
+
+    def sight(self, path: str) -> Sight | None:
+        """All there is to note of one of them; None where it is no more."""
+        return self.sights[path]
 
     def look(self) -> str:
-        """A few bytes over their paths, sizes and times."""
-        sights = self._sights.values()
-        return look_of(list(self._sights), [n for s in sights for n in (s[0].st_size, s[0].st_mtime_ns, s[4] or 0)])
-
-
-def look_of(paths: list[str], numbers: list[int]) -> str:
-    """A few bytes over the paths of transcripts and their numbers: size, mtime, and that of the .meta.json."""
-    names = "\n".join(paths).encode("utf-8", "surrogateescape")
-    # The hash of a tuple of numbers is the same in every process, which that of a text is not.
-    return f"{hash(tuple(numbers)):x} {zlib.crc32(names):x} {len(names)}"
+        """A few bytes over their paths and numbers."""
+        names = "\n".join(self.paths()).encode("utf-8", "surrogateescape")
+        # The hash of a tuple of numbers is the same in every process, which that of a text is not.
+        return f"{hash(tuple(self.numbers())):x} {zlib.crc32(names):x} {len(names)}"
 
 
 class Walk:
@@ -125,7 +138,8 @@ class Walk:
 
     def found(self) -> list[Seen]:
         """All of every transcript that was found."""
-        return [self.seen(path, sight) for found in self.projects.values() for path, sight in found.sights().items()]
+        sights = [(path, project.sight(path)) for project in self.projects.values() for path in project.paths()]
+        return [self.seen(path, sight) for path, sight in sights if sight is not None]
 
     def seen(self, path: str, sight: Sight) -> Seen:
         """All there is to say of a transcript that was found."""
@@ -136,10 +150,10 @@ class Walk:
         where = (self.root, path, folder, stem, kind, session)
         return Seen(*where, about.st_size, about.st_mtime_ns, about.st_ino, meta_path, meta)
 
-    def _enter(self, path: str) -> None:
+    def _enter(self, path: str, folder: str) -> None:
         """What is taken in from here on lies in that project folder."""
         self._place = path
-        self._here = self.projects.setdefault(path, Project()).sights()
+        self._here = self.projects.setdefault(path, Project(folder)).sights
 
     def one(self, path: str, parts: list[str]) -> None:
         """Look for the transcript at `path` alone, whose place below the root is `parts`, and for its subagents."""
@@ -148,7 +162,7 @@ class Walk:
         if len(parts) != 2 and session is None:
             return  # such a file is no transcript
         project = os.path.realpath(os.path.join(self.root, folder))
-        self._enter(project)
+        self._enter(project, folder)
         place = _as_walked(project, parts[1:-1]) if session else os.path.realpath(os.path.dirname(path))
         beside = {entry.name: entry for entry in self._entries(place, may_miss=True)}
         stem, is_agent = name[: -len(ENDING)], name.startswith("agent-")
@@ -162,13 +176,13 @@ class Walk:
     def _follow_links(self) -> None:
         for entry, place, folder, session in sorted(self._links, key=lambda link: link[0].path):
             path = os.path.realpath(entry.path)
-            if self._is_text(path) and not any(path in found.sights() for found in self.projects.values()):
-                self._here = self.projects[place].sights()
+            if self._is_text(path) and not any(path in project.sights for project in self.projects.values()):
+                self._here = self.projects[place].sights
                 self._file(entry, path, folder, session)
         self._links.clear()
 
     def _project(self, path: str, folder: str) -> None:
-        self._enter(path)
+        self._enter(path, folder)
         self._note_folder(path)
         sessions: list[os.DirEntry[str]] = []
         for entry in self._entries(path):

@@ -11,10 +11,9 @@ believed for long.
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 
 from crusts_index.claude.transcripts import ENDING
-from crusts_index.index.find import Project, look_of, mtime_ns
+from crusts_index.index.find import NO_META, Project, mtime_ns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,51 +77,47 @@ class Listings:
 
 
 class _Kept(Project):
-    """A project folder that was not read."""
+    """A project folder that was not read. Of its transcripts the numbers alone are kept: to hold ten thousand stats
+    takes longer than to get them."""
 
     def __init__(self, path: str, name: str) -> None:
-        super().__init__()
-        self._path, self._name = path, name
+        super().__init__(name)
+        self._path = path
         self._paths: list[str] = []
         self._metas: dict[str, str] = {}
         self._numbers: list[int] = []
-
-    def __len__(self) -> int:
-        return len(self._paths)
 
     def look_at(self, below: str, names: str) -> None:
         """Look at the transcripts in one of its folders. Raises OSError where one cannot be looked at."""
         place = f"{self._path}/" if below == _ITSELF else f"{self._path}/{below}/"
         stems = names.split("\n")
-        # Numbers alone are kept: ten thousand stats would take longer to hold than to get.
         if _HAS_META not in names:
             paths = [f"{place}{stem}{ENDING}" for stem in stems]
-            self._numbers += [n for s in map(os.stat, paths) for n in (s.st_size, s.st_mtime_ns, 0)]
+            self._numbers += [n for s in map(os.stat, paths) for n in (s.st_size, s.st_mtime_ns, NO_META)]
         else:
             paths = []
             for stem in stems:
                 path = f"{place}{stem.rstrip(_HAS_META)}{ENDING}"
                 paths.append(path)
-                about, meta = os.stat(path), None
+                about, meta = os.stat(path), NO_META
                 if stem.endswith(_HAS_META):
                     self._metas[path] = f"{place}{stem[:-1]}.meta.json"
                     meta = os.stat(self._metas[path]).st_mtime_ns
-                self._numbers += (about.st_size, about.st_mtime_ns, meta or 0)
+                self._numbers += (about.st_size, about.st_mtime_ns, meta)
         self._paths += paths
 
-    def sights(self) -> dict[str, Sight]:
-        if not self._sights:
-            skipped = len(self._path) + 1
-            for path in self._paths:
-                *above, name = path[skipped:].split("/")
-                with suppress(OSError):  # deleted since
-                    about, meta = os.stat(path), self._metas.get(path)
-                    session = above[0] if above else None
-                    self._sights[path] = (about, self._name, name, session, mtime_ns(meta))
-        return self._sights
+    def paths(self) -> list[str]:
+        return self._paths
 
-    def look(self) -> str:
-        return look_of(self._paths, self._numbers)
+    def numbers(self) -> list[int]:
+        return self._numbers
+
+    def sight(self, path: str) -> Sight | None:
+        *above, name = path[len(self._path) + 1 :].split("/")
+        try:
+            return os.stat(path), self.name, name, above[0] if above else None, mtime_ns(self._metas.get(path))
+        except OSError:
+            return None  # deleted since
 
 
 def is_settled(ctime_ns: int, device: int, *, now_ns: int, root_device: int) -> bool:
@@ -137,9 +132,9 @@ def _written(path: str, project: Project, folders: Folders, now_ns: int) -> str 
     """
     skipped = len(path) + 1
     names: dict[str, list[str]] = {}
-    for transcript, sight in project.sights().items():
+    for transcript, meta in zip(project.paths(), project.numbers()[2::3], strict=True):
         below, _, name = transcript[skipped:].rpartition("/")
-        mark = "" if sight[4] is None else _HAS_META
+        mark = "" if meta == NO_META else _HAS_META
         names.setdefault(below or _ITSELF, []).append(name[: -len(ENDING)] + mark)
     read = [folder[skipped:] or _ITSELF for folder, _ in folders]
     parts = [[f"{now_ns} {_stamp(about for _, about in folders)}", *read], *([at, *names[at]] for at in names)]

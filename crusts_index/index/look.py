@@ -11,7 +11,7 @@ import os
 import sqlite3
 import time
 
-from crusts_index.index.find import Walk
+from crusts_index.index.find import NO_META, Walk
 from crusts_index.index.listing import Listings
 from crusts_index.index.plan import PARSER, changed
 from crusts_index.store.open import transaction
@@ -32,7 +32,9 @@ _DROP = "delete from store_facts where name = ?"
 _READ = "select count(*) from transcripts where gone = 0 and root = ? and parser = ? and size >= 0"
 """Transcripts under a root that this parser read to their end: for all others it takes more than a look."""
 
-_MARKS = "select path, size, mtime_ns, meta_mtime_ns, parser, root, folder from transcripts where gone = 0"
+_MARKS = f"""
+select path, size, mtime_ns, ifnull(meta_mtime_ns, {NO_META}), parser, root, folder from transcripts where gone = 0
+"""
 _MARKS_OF_ROOT = f"{_MARKS} and root = ?"
 _MARKS_OF_FOLDER = f"{_MARKS} and path >= ? and path < ?"
 _AFTER_SEPARATOR = chr(ord(os.sep) + 1)
@@ -68,15 +70,15 @@ class Looks:
         for walk in self._walks:
             marks, folders = self._doubted(walk)
             for folder in folders:
-                found = walk.projects[folder].sights()
-                for path in changed(found, marks, walk.root):
-                    if self._homes.get(path, walk) is walk:
-                        seen[path] = walk.seen(path, found[path])
+                project = walk.projects[folder]
+                for path in changed(project, marks, walk.root):
+                    if self._homes.get(path, walk) is walk and (sight := project.sight(path)) is not None:
+                        seen[path] = walk.seen(path, sight)
             blind = [path.rstrip(os.sep) for path, _ in walk.unreadable]
-            for path in marks.keys() - {path for folder in folders for path in walk.projects[folder].sights()}:
-                is_elsewhere = path in self._homes or any(path in found.sights() for found in walk.projects.values())
-                if not is_elsewhere and not _is_below(path, blind):
-                    missing.append(path)
+            lost = marks.keys() - {path for folder in folders for path in walk.projects[folder].paths()}
+            if lost:
+                lost -= {path for project in walk.projects.values() for path in project.paths()}
+                missing += [path for path in lost if path not in self._homes and not _is_below(path, blind)]
         return seen, missing
 
     def keep(self) -> None:
@@ -136,7 +138,7 @@ def _homes(walks: list[Walk]) -> dict[str, Walk]:
     for walk in walks:
         inside = walk.root + os.sep
         for project in walk.projects.values():
-            homes.update((path, walk) for path in project.sights() if path not in homes or path.startswith(inside))
+            homes.update((path, walk) for path in project.paths() if path not in homes or path.startswith(inside))
     return homes
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import NamedTuple
 
-    from crusts_index.index.find import Sight
+    from crusts_index.index.find import Project
 
     class Known(NamedTuple):
         """What the store remembers of a transcript."""
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         stem: str
         parent_session: str | None
 
-    Mark = tuple[str, int, int, int | None, int, str, str]
+    Mark = tuple[str, int, int, int, int, str, str]
     """What tells that a transcript is as it was: path, size, mtime_ns, that of its .meta.json, parser, root, folder."""
 
     class Job(NamedTuple):
@@ -70,20 +70,13 @@ else:  # on the quick path, where typing is dear to import
     Plan = namedtuple("Plan", "jobs back metas gone moved pending_bytes")
 
 
-def changed(found: dict[str, Sight], marks: dict[str, Mark], root: str) -> list[str]:
-    """Paths of transcripts under a root that are not as they were when they were read last, or not known."""
+def changed(project: Project, marks: dict[str, Mark], root: str) -> list[str]:
+    """Paths of a project's transcripts under a root that are not as they were when they were read, or not known."""
     paths: list[str] = []
-    for path, sight in found.items():
-        mark, about = marks.get(path), sight[0]
-        if (
-            mark is None
-            or about.st_size != mark[1]
-            or about.st_mtime_ns != mark[2]
-            or sight[4] != mark[3]
-            or mark[4] != PARSER
-            or mark[5] != root
-            or mark[6] != sight[1]
-        ):
+    numbers = iter(project.numbers())
+    for path, size, mtime_ns, meta_ns in zip(project.paths(), numbers, numbers, numbers, strict=True):
+        mark = marks.get(path)
+        if mark is None or mark[1:] != (size, mtime_ns, meta_ns, PARSER, root, project.name):
             paths.append(path)
     return paths
 

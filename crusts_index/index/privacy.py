@@ -14,14 +14,13 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import msgspec
-
 from crusts_index.claude.context_report import bucket_of
 from crusts_index.index.calls import settle_calls
 from crusts_index.index.vocabulary import WORDS, sweep_words
 from crusts_index.store.open import transaction
 from crusts_index.store.promises import NO_TEXT, TEXT, note_text, promise
 from crusts_index.transcript.digest import hash64
+from crusts_index.transcript.lean import msgspec
 from crusts_index.transcript.rows import COLUMNS, Row
 from crusts_index.transcript.scan import is_deep
 from crusts_index.transcript.state import State

@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, BinaryIO, NamedTuple
 
-import msgspec
-
 from crusts_index.index.find import reason
 from crusts_index.index.past import Connect, StoredPast
 from crusts_index.index.plan import PARSER, Job, is_in_place
@@ -20,6 +18,7 @@ from crusts_index.regular import open_regular
 from crusts_index.transcript.decode import decode_patiently, decode_quickly, is_object, without_nuls
 from crusts_index.transcript.digest import hash128
 from crusts_index.transcript.fold import Fold
+from crusts_index.transcript.lean import msgspec
 from crusts_index.transcript.rows import Row, thread_id
 from crusts_index.transcript.shorten import Shortener
 from crusts_index.transcript.state import State

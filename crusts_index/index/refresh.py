@@ -131,7 +131,7 @@ def open_refreshed(settings: Settings) -> sqlite3.Connection:
                 left = max(0, summary.pending_bytes - summary.bytes_read) / 1e6
                 note(f"the store is behind by about {left:,.1f} MB of transcripts: run `crusts index`")
             if summary.touched or not summary.was_priced:
-                _price(settings)
+                _price(settings, summary)
         elif os.path.exists(settings.db):
             ensure(settings.db, timeout=REPORT_SECONDS)
     except CrustsError as error:
@@ -145,7 +145,7 @@ def open_refreshed(settings: Settings) -> sqlite3.Connection:
     return store
 
 
-def _price(settings: Settings) -> None:
+def _price(settings: Settings, summary: Summary) -> None:
     """Give calls that a report or a hook read their prices (D15); says so where that takes a while."""
     from crusts_index.store.prices import learn_prices
 
@@ -155,10 +155,18 @@ def _price(settings: Settings) -> None:
     store = open_store(settings.db, write=True, timeout=REPORT_SECONDS)
     try:
         latest = last_run(store)
-        learn_prices(store, now_ms(), on_asking=tell)
+        only = summary.read_since(latest, was_known=summary.was_priced)
+        learn_prices(store, now_ms(), only=only, on_asking=tell)
         say_of(store, latest, PRICED)
     finally:
         store.close()
+
+
+def is_kept_up(settings: Settings, summary: Summary) -> bool:
+    """Whether prices and the search file know of all that is in the store after a run, and no such file is unwanted."""
+    if summary.touched or not summary.was_kept_up:
+        return False
+    return settings.config.get("search") is not False or not os.path.exists(search_path(settings.db))
 
 
 def keep_up(settings: Settings, summary: Summary | None, *, ask_all: bool = False, fetch: bool = False) -> list[str]:
@@ -172,12 +180,13 @@ def keep_up(settings: Settings, summary: Summary | None, *, ask_all: bool = Fals
     store = open_store(settings.db, write=True)
     try:
         latest = last_run(store)
-        unpriced = learn_prices(store, now_ms(), refresh=ask_all, refresh_online=fetch)
+        only = summary.read_since(latest, was_known=summary.was_kept_up) if summary is not None else None
+        unpriced = learn_prices(store, now_ms(), only=only, refresh=ask_all, refresh_online=fetch)
         try:
             if os.path.exists(search_path(settings.db)):
                 from crusts_index.store import search
 
-                search.keep_up(settings, summary.touched if summary is not None and summary.was_kept_up else None)
+                search.keep_up(settings, only)
             say_of(store, latest, KEPT_UP, PRICED)
         except CrustsError as error:
             note(f"the search file was left as it was: {error}")

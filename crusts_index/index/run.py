@@ -21,9 +21,10 @@ __all__ = ["Options", "Summary", "index_files", "index_roots"]
 KEPT_UP, PRICED = "kept_up", "priced"
 """What can be said of a run: that prices and search know of all that was read till then, or that prices do."""
 
-_LAST_RUN = "select cast(ifnull(max(id), 0) as text) from runs"
-_SAID = f"select name from store_facts where name in ('{KEPT_UP}', '{PRICED}') and value = ({_LAST_RUN})"
+_LAST_RUN = "select ifnull(max(id), 0) from runs"
+_SAID = f"select name from store_facts where name in ('{KEPT_UP}', '{PRICED}') and value = cast(({_LAST_RUN}) as text)"
 _SAY = "insert or replace into store_facts (name, value) values (?, ?)"
+_UNSAY = f"delete from store_facts where name in ('{KEPT_UP}', '{PRICED}')"
 
 
 def index_roots(store: sqlite3.Connection, path: str, roots: Iterable[str], options: Options) -> Summary:
@@ -34,6 +35,7 @@ def index_roots(store: sqlite3.Connection, path: str, roots: Iterable[str], opti
     summary = Summary()
     started = time.time()
     with explained(store):
+        summary.before = last_run(store)
         said = {row[0] for row in store.execute(_SAID)}
         summary.was_kept_up, summary.was_priced = KEPT_UP in said, PRICED in said
         looks = Looks(store, roots)
@@ -47,16 +49,16 @@ def index_roots(store: sqlite3.Connection, path: str, roots: Iterable[str], opti
     return summary
 
 
-def last_run(store: sqlite3.Connection) -> str:
+def last_run(store: sqlite3.Connection) -> int:
     """The last run that changed the store. Asked before all that it read is looked at: then no later one is missed."""
     with explained(store):
-        return str(store.execute(_LAST_RUN).fetchone()[0])
+        return int(store.execute(_LAST_RUN).fetchone()[0])
 
 
-def say_of(store: sqlite3.Connection, run: str, *what: str) -> None:
+def say_of(store: sqlite3.Connection, run: int, *what: str) -> None:
     """Remember KEPT_UP or PRICED of a run; a later one that changes the store makes it untrue."""
     with explained(store), transaction(store):
-        store.executemany(_SAY, [(name, run) for name in what])
+        store.executemany(_SAY, [(name, str(run)) for name in what])
 
 
 def index_files(
@@ -107,6 +109,8 @@ def _run(
         # Only now: decoding is dear to import, and most runs have nothing to read.
         from crusts_index.index.ingest import ingest
 
+        with transaction(store):  # it may be killed before it is recorded
+            store.execute(_UNSAY)
         ingest(store, path, plan, options, summary)
         if forgotten:
             from crusts_index.index.forget import forget_returned
@@ -192,7 +196,7 @@ def _record_run(store: sqlite3.Connection, summary: Summary, kind: str, started:
     from crusts_index import __version__
 
     with transaction(store):
-        store.execute(
+        recorded = store.execute(
             "insert into runs (started_ms, duration_ms, kind, version, files, changed, gone, bytes_read, records,"
             " problems) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
@@ -200,3 +204,4 @@ def _record_run(store: sqlite3.Connection, summary: Summary, kind: str, started:
                 *(summary.changed, summary.gone, summary.bytes_read, summary.records, summary.problems),
             ),
         )
+    summary.run = recorded.lastrowid

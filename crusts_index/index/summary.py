@@ -50,9 +50,21 @@ class Summary:
         """Whether prices and search knew of all that the store held before this run."""
         self.was_priced = False
         """Whether prices did."""
+        self.before = 0
+        """The last run before this one that changed the store."""
+        self.run: int | None = None
+        """This run, if it did."""
         self.unreadable: list[tuple[str, str]] = []
         self.touched: list[int] = []
         """Ids of the transcripts that were read."""
+
+    def read_since(self, last: int, *, was_known: bool) -> list[int] | None:
+        """All transcripts that were read since it `was_known` what the store held before this run.
+
+        `last` is the run that changed the store last. None if another one came between, or it was not known.
+        """
+        came = [] if self.run is None else [self.run]
+        return self.touched if was_known and [*range(self.before + 1, last + 1)] == came else None
 
     def sentence(self) -> str:
         """What the run did, in one line."""

@@ -74,8 +74,16 @@ def fixed_context(facts: Facts, calibrated: int | None = None) -> FixedContext:
     else:
         reason += "; the rest undivided, since what surrounded the session is not known as it was then"
     return FixedContext(
-        *(whole, schemas, claude_md, memory, skills, internal, first.context_tokens, messages, attachments),
-        reason,
+        tokens=whole,
+        schema_tokens=schemas,
+        claude_md_tokens=claude_md,
+        memory_tokens=memory,
+        skill_tokens=skills,
+        internal_tokens=internal,
+        first_call_tokens=first.context_tokens,
+        known_message_tokens=messages,
+        known_attachment_tokens=attachments,
+        reason=reason,
     )
 
 

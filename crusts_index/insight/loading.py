@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 from crusts_index.errors import CrustsError
 from crusts_index.insight.circumstances import (
     attachments_of,
@@ -34,6 +36,16 @@ def load(fetch: Fetch, session_id: str, until: int | None = None, *, trim: bool 
     Without `until`, a trailing call of crusts itself is left out unless `trim` is False.
     Raises CrustsError for a session that the store does not know and for a number out of range.
     """
+    was_on = gc.isenabled()
+    gc.disable()  # rows form no cycles; looking for some takes a quarter of the time
+    try:
+        return _load(fetch, session_id, until, trim=trim)
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _load(fetch: Fetch, session_id: str, until: int | None, *, trim: bool) -> Facts:
     heads = fetch(SessionPart, session=session_id)
     if not heads and not fetch(SessionThread, session=session_id, transcript=None, cut=None):
         raise CrustsError(f"the store knows no session {session_id}")

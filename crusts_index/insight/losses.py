@@ -163,8 +163,19 @@ def _unknown(compaction: Compaction, number: int) -> Event:
     before, before_basis = _before(compaction, None)
     after, after_basis = _after(compaction, [])
     return Event(
-        *(compaction, number, before, before_basis, after, after_basis, None, None),
-        *(bool(compaction.preserved), (), 0, (), None),
+        compaction=compaction,
+        number=number,
+        tokens_before=before,
+        before_basis=before_basis,
+        tokens_after=after,
+        after_basis=after_basis,
+        window_after=None,
+        summary_excerpt=None,
+        has_fields=bool(compaction.preserved),
+        fates=(),
+        other_tokens=0,
+        again=(),
+        calls_until_full=None,
         is_known=False,
     )
 

@@ -152,7 +152,7 @@ class Sums:
         branch: int | None = one.branch
         bound = response = None
         held = walk(forks, one.branch)
-        while branch is not None and held.holds(branch, 0) and all(row[1] != branch for row in path):
+        while branch is not None and held.holds(branch, 0) and all(step[1] != branch for step in path):
             path.append([one.transcript, branch, bound, response])
             branch, bound, response = forks.get(branch, Fork(None, None))
         return path

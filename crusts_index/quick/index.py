@@ -51,14 +51,14 @@ def run_hook(settings: Settings, payload: bytes) -> None:
 def _run_plain(settings: Settings) -> None:
     import gc
 
-    from crusts_index.index.refresh import index_all, keep_up, keeps_text
+    from crusts_index.index.refresh import index_all, is_kept_up, keep_up, keeps_text
     from crusts_index.index.summary import Options
 
     gc.disable()  # nothing here forms cycles; looking for some costs a twentieth
     summary = index_all(settings, Options(jobs=0, keep_text=keeps_text(settings), most_bytes=MOST_BYTES))
     if not summary.is_complete:
         raise NotQuick
-    if summary.touched or not summary.was_kept_up or "search" in settings.config:
+    if not is_kept_up(settings, summary):
         unpriced = keep_up(settings, summary)
         if unpriced:
             note(f"no price is known for {', '.join(unpriced)}: their calls have no cost")

@@ -10,7 +10,7 @@ SQLite's own lock orders transactions. These order what takes more than one tran
   would for SQLite's lock: a hook a second, a report two, an index until its turn comes; the rebuild waits for
   writers as an index does. Readers never take it.
 * the *search* lock, for one alone: held while texts are taken into the search file, from the look at the store to the
-  last text, and while forgotten ones are taken out of it. A second taker of texts goes on without; who forgets waits.
+  last text, and while it is removed. A second taker of texts goes on without; who removes it waits.
 
 They are taken in this order: rebuild, store, search. Within one process a lock must not be taken twice: `open_store`
 is told by who holds the store's alone.

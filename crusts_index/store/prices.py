@@ -40,6 +40,12 @@ select distinct model from api_calls
 where price_id is null and model not like '<%' and model not in (select model from models where priced = 1)
 order by model
 """
+# Whether transcripts have a response of a model without prices: what they share calls with bears the same.
+_IS_NEW = """
+select exists (select 1 from json_each(?) t
+  cross join responses r on r.id between t.value << 40 and ((t.value + 1) << 40) - 1
+  where r.model not like '<%' and r.model not in (select model from models where priced = 1))
+"""
 _USED = """
 select model from models union select distinct model from api_calls where model not like '<%' order by model
 """
@@ -63,17 +69,21 @@ def learn_prices(
     connection: sqlite3.Connection,
     now_ms: int,
     *,
+    only: "Iterable[int] | None" = None,
     refresh: bool = False,
     refresh_online: bool = False,
     on_asking: "Callable[[list[str]], object] | None" = None,
 ) -> list[str]:
     """Learn the prices of models of calls that have none yet, and price their calls.
 
-    Returns the models of which none is known, in name order. What is no usual model is asked of the price list, once;
-    `on_asking` is told of it before. `refresh` asks about all models again; `refresh_online` fetches the newest list
-    first, and is the only thing here that uses the network. Raises CrustsError if the list cannot be fetched.
+    `only` names the transcripts that were read since all calls had theirs, so that no other is looked at. Returns the
+    models of which none is known, in name order, where one of them is of those. What is no usual model is asked of the
+    price list, once; `on_asking` is told of it before. `refresh` asks about all models again; `refresh_online` fetches
+    the newest list first, and is the only thing here that uses the network. Raises CrustsError if it cannot.
     """
     refresh = refresh or refresh_online
+    if only is not None and not refresh and not connection.execute(_IS_NEW, (json.dumps(list(only)),)).fetchone()[0]:
+        return []
     wanted = [row[0] for row in connection.execute(_USED if refresh else _UNPRICED)]
     if not wanted:
         return []

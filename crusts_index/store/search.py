@@ -12,6 +12,7 @@ import re
 import sqlite3
 import zlib
 from contextlib import closing
+from functools import cache
 
 from crusts_index.errors import CrustsError
 from crusts_index.store.locks import held, search_lock
@@ -38,9 +39,6 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int], None]
 
 _BATCH_CHARS = 8_000_000  # characters of text that share a transaction
-# Scripts that put no spaces between words: each character is a word of its own, so that parts are found too. Compiled
-# where it is first met: it is so wide that this takes a fifth of an interpreter start.
-_UNSPACED = "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
 # Colours and titles that a terminal would take; else they grow together with the words behind them.
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)?")
 SEPARATOR = "\x1f"
@@ -227,8 +225,17 @@ def _checksum(texts: "Iterable[Text]") -> int:
     return total
 
 
+@cache
+def _unspaced() -> "re.Pattern[str]":
+    """Scripts that put no spaces between words: each character is a word of its own, so that parts are found too.
+
+    So wide an expression takes a fifth of an interpreter start to compile.
+    """
+    return re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]")
+
+
 def spaced(text: str) -> str:
     """The text as the search file has it: without escapes, and parted where a script puts no spaces."""
     if "\x1b" in text:
         text = _ESCAPE.sub(SEPARATOR, text)
-    return text if text.isascii() else re.sub(_UNSPACED, rf"{SEPARATOR}\g<0>{SEPARATOR}", text)
+    return text if text.isascii() else _unspaced().sub(rf"{SEPARATOR}\g<0>{SEPARATOR}", text)

@@ -17,7 +17,7 @@ _OURS = 0x63727573  # application_id: a file that another program made is left a
 _LAYOUT = 2  # user_version: a file of another layout is made again
 _LAY = (
     # Words and their places alone: the text is in the store. So a text can be added, but not be taken out again.
-    f"create virtual table words using fts5 (text, content = '', columnsize = 0, {TOKENS})",
+    f"create virtual table words using fts5 (text, content = '', {TOKENS})",
     """create table marks (transcript_id integer primary key, stamp text not null, last integer not null,
        texts integer not null, checksum integer not null)""",
     f"pragma application_id = {_OURS}",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import msgspec
-
+from crusts_index.transcript.lean import msgspec
 from crusts_index.transcript.shapes import Raw
 from crusts_index.transcript.spelling import camel
 from crusts_index.transcript.tokens import IMAGE_TOKENS, prose_tokens, text_tokens

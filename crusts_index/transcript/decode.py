@@ -6,8 +6,7 @@ import json
 import re
 from typing import Any, NamedTuple
 
-import msgspec
-
+from crusts_index.transcript.lean import msgspec
 from crusts_index.transcript.repair import clean, fit, has_odd_count
 from crusts_index.transcript.scan import is_deep, scan
 from crusts_index.transcript.shapes import Record

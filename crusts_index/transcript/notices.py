@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import msgspec
-
 from crusts_index.transcript import categories
 from crusts_index.transcript.attachments import read_attachment
 from crusts_index.transcript.content import clip, measure_result, preview
 from crusts_index.transcript.decode import parse
+from crusts_index.transcript.lean import msgspec
 from crusts_index.transcript.past import Uuid
 from crusts_index.transcript.places import Places, uuid_key
 from crusts_index.transcript.repair import fit_raw

@@ -7,8 +7,7 @@ import types
 from functools import cache
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-import msgspec
-
+from crusts_index.transcript.lean import msgspec
 from crusts_index.transcript.shapes import Raw, Record, Shape
 
 _SURROGATES = re.compile("[\ud800-\udfff]")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-import msgspec
+from crusts_index.transcript.lean import msgspec
 
 Raw = msgspec.Raw
 ABSENT = Raw(b"")

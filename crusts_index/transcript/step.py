@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
+from crusts_index.transcript.lean import msgspec
 from crusts_index.transcript.past import Uuid
 from crusts_index.transcript.shapes import Record
 

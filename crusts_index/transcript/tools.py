@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-import msgspec
-
 from crusts_index.tools import EDITS, READS, RUNS_COMMANDS, STARTS_AGENTS
 from crusts_index.transcript.content import Result
 from crusts_index.transcript.digest import hash48
+from crusts_index.transcript.lean import msgspec
 from crusts_index.transcript.past import NoPast, Past, Place
 from crusts_index.transcript.repair import fit_raw
 from crusts_index.transcript.rows import THREAD_BITS, TOOL_USE_PREFIX, Row, back, cut_prefix, thread_id

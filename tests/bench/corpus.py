@@ -39,6 +39,7 @@ LARGEST = 40_000_000
 START_MS = 1_788_220_800_000  # 2026-09-01T00:00:00Z
 OVERHEAD = 1.7  # how much a session outgrows its target: its last turn, its subagents
 DAYS = 85
+SPILLING = 0.25  # sessions with a folder of results beside them: with these, half as many folders as transcripts
 
 
 class Maker:
@@ -49,6 +50,7 @@ class Maker:
         self.pools, self.truth = Pools(self.chance), Truth()
         self.cwds = [f"/home/ada/{self.chance.choice(PARTS)}-{self.chance.choice(PARTS)}{n}" for n in range(24)]
         self.weights = [1 / (n + 1) for n in range(24)]
+        self.spills = random.Random(seed)
         self.seconds: tuple[int, str] = (0, "")
         self.previous: Thread | None = None
 
@@ -89,6 +91,10 @@ class Maker:
             path = place / thread.session / "subagents" / f"agent-{thread.agent}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
         put(path, thread)
+        if not thread.agent and self.spills.random() < SPILLING:
+            place = path.with_suffix("") / "tool-results"
+            place.mkdir(parents=True, exist_ok=True)
+            (place / "result.txt").write_text("a result that was too long for the transcript\n")
         if sidecar is not None:
             path.with_suffix(".meta.json").write_bytes(dumps(sidecar))
         self.truth.files += 1

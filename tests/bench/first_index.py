@@ -16,10 +16,10 @@ for name in glob.glob(sys.argv[1] + "/projects/**/*.jsonl", recursive=True):
             except ValueError:
                 pass
 """
-MOST_MEMORY = 200
+MOST_MEMORY = 150
 """Million bytes over all processes, beside five times the longest line."""
 
-STORE_SHARE = 0.15
+STORE_SHARE = 0.12
 
 
 def measure(bench: Bench) -> Iterator[Measure]:
@@ -32,24 +32,29 @@ def measure(bench: Bench) -> Iterator[Measure]:
         one=lambda: bench.first_index(corpus, "first", "--jobs", "1"),
         two=lambda: bench.first_index(corpus, "first", "--jobs", "2"),
     )
-    for jobs, name, target in ((1, "one", 0.25), (2, "two", 0.4)):
+    for jobs, name, target in ((1, "one", 0.3), (2, "two", 0.38)):
         yield Measure(
-            f"first index, {jobs} worker{'s' if jobs > 1 else ''}, rate",
+            f"first index, wall rate, {jobs} worker{'s' if jobs > 1 else ''}",
             rate(size, took[name]),
-            f"orjson {rate(size, took['parse'])}",
+            f"orjson on every line {rate(size, took['parse'])}",
             ratio(took["parse"], took[name]),
             at_least=target,
         )
     yield Measure(
-        "the same, CPU of all processes",
-        f"{median(took['one'], 'cpu'):.2f} s",
-        f"orjson {median(took['parse'], 'cpu'):.2f} s",
-        ratio(took["parse"], took["one"], "cpu"),
+        "MB a CPU second, 1 worker",
+        f"{size / 1e6 / median(took['one'], 'cpu'):.0f} MB/s",
+        f"orjson {size / 1e6 / median(took['parse'], 'cpu'):.0f} MB/s",
+        size / 1e6 / median(took["one"], "cpu"),
+        at_least=115,
     )
     yield memory("peak memory, 2 workers", took["two"], manifest(corpus)["longest_line"])
-    stored = bench.store("first").stat().st_size
+    stored = sum(file.stat().st_size for file in bench.store("first").parent.glob("*.db*"))
     yield Measure(
-        "store", f"{stored / 1e6:,.1f} MB", f"transcripts {size / 1e6:,.1f} MB", stored / size, at_most=STORE_SHARE
+        "store, every *.db*, search not yet used",
+        f"{stored / 1e6:,.1f} MB",
+        f"transcripts {size / 1e6:,.1f} MB",
+        stored / size,
+        at_most=STORE_SHARE,
     )
     searched = rounds(
         1,
