@@ -7,7 +7,8 @@
 --   context_tokens        input + cache read + cache write (X-ctx), exact
 --   input_tokens          uncached input, exact
 --   cache_read_tokens, cache_write_tokens            exact; cache_write_1h_tokens: of these, for one hour
---   output_tokens         as logged, a placeholder in older versions; thinking_tokens: of it, null = not logged
+--   output_tokens         as logged; thinking_tokens: of it, null = not logged
+--   is_placeholder        1 = its output is what was known at the start: it and the cost are at least so much (D9)
 --   web_searches          searches made by the service, exact
 --   cost_usd              at list price (D15), derived; null = unpriced
 --   is_advisor            1 = an advisor's call: billed, but in no curve
@@ -15,6 +16,9 @@
 --   stop_reason, effort                              as logged
 --   service_tier, speed, geo                         as logged; null = standard or not logged
 --   request_id, message_id                           as logged in the owning record
+--   git_branch            as logged; null = none
+--   requested_model, skill, plugin, mcp_server, mcp_tool   as newer versions log them (D20); null = not logged
+--   miss_reason, missed_tokens   why the prompt cache did not hold, as the API told; null = not told
 --   path                  the owning transcript
 create view calls as
 select
@@ -31,6 +35,7 @@ select
   c.cache_write_1h_tokens,
   c.output_tokens,
   c.thinking_tokens,
+  c.is_placeholder,
   c.web_searches,
   (c.input_tokens * x.input_usd + c.cache_read_tokens * x.cache_read_usd
     + (c.cache_write_tokens - c.cache_write_1h_tokens) * x.cache_write_5m_usd
@@ -45,10 +50,19 @@ select
   r.effort,
   r.request_id,
   r.message_id,
+  r.git_branch,
+  f.requested_model,
+  f.skill,
+  f.plugin,
+  f.mcp_server,
+  f.mcp_tool,
+  f.miss_reason,
+  f.missed_tokens,
   t.path,
   c.time_ms
 from api_calls c
   left join responses r on r.id = c.response_id
+  left join response_facts f on f.response_id = c.response_id
   left join threads h on h.id = c.thread_id
   left join transcripts t on t.id = c.transcript_id
   left join sessions s on s.id = t.session_id
