@@ -13,8 +13,21 @@ from tests.bench.setting import Bench, Measure
 from tests.bench.timing import program, python, ratio, rounds, run
 
 SQL_MILLISECONDS = 100
-COMMANDS = {"readout": 8.0, "usage": 20.0, "list": 20.0, "models": 20.0}
+REPORTS: dict[str, tuple[float, list[str]]] = {
+    "readout, all days": (7.0, ["readout", "--since", "2026-01-01"]),
+    "readout, 30 days": (5.0, ["readout"]),
+    "usage, by model": (5.0, ["usage", "--by", "model"]),
+    "usage, by day": (6.0, ["usage", "--by", "day"]),
+    "list": (8.0, ["list"]),
+    "trend": (18.0, ["trend", "--limit", "100000"]),
+    "models": (20.0, ["models"]),
+}
 """Reports, and how many bare starts of an interpreter one may take with nothing to read."""
+
+COMMANDS = frozenset(line[0] for _, line in REPORTS.values())
+
+LARGEST_BYTES = 60 << 20
+"""Memory that a report may hold, however large the store."""
 
 LEDGER = "usage_windows"
 """Sums the ledger, and has a measure of its own."""
@@ -48,20 +61,29 @@ def measure(bench: Bench) -> Iterator[Measure]:
         )
     for name, slowest in [one for one in times if not is_report[one[0]]][:3]:
         yield Measure(f"SQL of {name}.sql (of all others, over all sessions)", f"{slowest:.1f} ms")
-    for command, target in COMMANDS.items():
+    most = 0
+    for name, (target, report) in REPORTS.items():
         took = rounds(
             bench.sizes.rounds * 3,
             bare=lambda: run(python("pass"), {}),
-            report=lambda name=command: run(program(name, "--no-index"), environment),  # type: ignore[misc]
+            report=lambda line=report: run(program(*line, "--no-index"), environment),  # type: ignore[misc]
         )
+        most = max(most, *(one.peak_bytes for one in took["report"]))
         yield Measure(
-            f"crusts {command} --no-index, whole process",
+            f"{name}, whole process",
             milliseconds(took["report"]),
             f"python -c pass {milliseconds(took['bare'])}",
             ratio(took["report"], took["bare"]),
             at_most=target,
         )
-    guilty = [command for command in COMMANDS if not _is_light(command, environment)]
+    yield Measure(
+        "most memory of any of these",
+        f"{most / 1e6:.0f} MB",
+        f"bound {LARGEST_BYTES / 1e6:.0f} MB",
+        most / LARGEST_BYTES,
+        at_most=1.0,
+    )
+    guilty = [command for command in sorted(COMMANDS) if not _is_light(command, environment)]
     yield Measure(
         f"reports that import {', '.join(SLOW)}", ", ".join(guilty) or "none", ratio=float(len(guilty)), at_most=0.0
     )
