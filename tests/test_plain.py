@@ -140,7 +140,7 @@ def by_typer(name: str, words: list[str], patch: pytest.MonkeyPatch) -> Read | N
 
 @BY_NAME
 @given(data=st.data())
-@examples(12)
+@examples(6)
 def test_a_plain_line_is_read_as_typer_reads_it(
     name: str, data: st.DataObject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,7 +151,7 @@ def test_a_plain_line_is_read_as_typer_reads_it(
 
 @BY_NAME
 @given(data=st.data())
-@examples(25)
+@examples(12)
 def test_what_is_odd_is_left_to_typer(name: str, data: st.DataObject, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of any words the plain reading makes what typer makes of them, or nothing at all."""
     words = data.draw(any_line(COMMANDS[name]))

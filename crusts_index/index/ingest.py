@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-import crusts_index.index.lean  # noqa: F401  # before all that imports msgspec
 from crusts_index.index.metas import read_meta, set_meta
 from crusts_index.index.plan import Job, Plan
 from crusts_index.index.read import Outcome, Stretch, Task, read_here, without_collector
