@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from crusts_index.index.changed import note_responses
 from crusts_index.store.prices import resolve_prices
 from crusts_index.transcript.rows import RECORD_BITS
 from crusts_index.transcript.tokens import spread
@@ -103,10 +104,12 @@ def settle_calls(store: sqlite3.Connection, touched: Iterable[int], continued: I
     edges = store.execute(_NEIGHBOURS).fetchall()
     related = {edge[0] for edge in edges}
     _fill(store, "related", related)
+    components = _components(store, edges)
+    note_responses(store, set().union(*components), table="touched")
     store.execute(_WRITE_LONE)
     store.execute(_CALL_OF_ITS_OWN)
     spread_again = set(continued)
-    for members in _components(store, edges):
+    for members in components:
         spread_again |= _write_shared(store, members)
     for response in spread_again:
         _spread_blocks(store, response)
@@ -201,6 +204,7 @@ def release_calls(store: sqlite3.Connection, low: int, high: int, *, retain: boo
     ).fetchall()
     calls = {call for _, has_usage, call in mine if has_usage}
     sharing = {row[0] for call in calls for row in store.execute(_OF_CALL, (call,))}
+    note_responses(store, sharing)
     store.executemany("delete from stored_calls where id = ?", [(call,) for call in calls])
     _release(store, sharing)
     touched = sharing - {response for response, _, _ in mine}
@@ -232,10 +236,10 @@ def drop_returned(store: sqlite3.Connection, transcripts: Iterable[int]) -> set[
     for transcript in transcripts:
         returned.update(store.execute(_RETURNED, (transcript,)))
         returned.update(_returned_without_ids(store, transcript))
-    touched: set[int] = set()
-    for call in returned.values():
-        touched |= {row[0] for row in store.execute(_OF_CALL, (call,))}
-        store.execute("delete from stored_calls where id = ?", (call,))
+    calls = set(returned.values())
+    touched = {row[0] for call in calls for row in store.execute(_OF_CALL, (call,))}
+    note_responses(store, touched)
+    store.executemany("delete from stored_calls where id = ?", [(call,) for call in calls])
     touched -= returned.keys()
     store.executemany("delete from stored_responses where id = ?", [(response,) for response in returned])
     _release(store, touched)

@@ -12,10 +12,12 @@ from contextlib import closing
 from typing import NamedTuple
 
 from crusts_index.index.calls import drop_returned, settle_calls
+from crusts_index.index.changed import note_all, note_shared_uses
 from crusts_index.index.extent import bounds, copy_rows, copy_table
 from crusts_index.index.forget import forget, take_out
 from crusts_index.index.owners import settle_owners
 from crusts_index.index.sessions import settle_sessions, settle_view
+from crusts_index.index.sums import settle_all_sums, settle_sums
 from crusts_index.store.open import open_store, transaction
 from crusts_index.store.prices import resolve_prices
 from crusts_index.store.promises import NO_TEXT
@@ -44,6 +46,8 @@ _OTHER_PRICES = """
 select 1 from (select * from old.prices except select * from main.prices)
 union all select 1 from (select * from old.models except select * from main.models) limit 1
 """
+
+_THEIR_KEYS = "select distinct use_key from old.stored_tool_uses where id between ? and ? and use_key is not null"
 
 
 class Mark(NamedTuple):
@@ -89,6 +93,8 @@ def catch_up(old: str, fresh: str, begun: Marks) -> None:
             store.execute(_RUNS, (begun.last_run,))
             if store.execute(_OTHER_PRICES).fetchone():
                 _take_prices(store)
+                settle_all_sums(store)
+            settle_sums(store)
             _take_promises(store)
         forgotten = "select session_id from old.forgotten except select session_id from main.forgotten"
         names = [row[0] for row in store.execute(forgotten)]
@@ -117,6 +123,7 @@ def _take(store: sqlite3.Connection, ahead: list[int], mine: dict[int, Mark], be
         if one in mine:
             take_out(store, one, responses, lost)
             store.execute("delete from transcripts where id = ?", (one,))
+        note_shared_uses(store, _THEIR_KEYS, bounds(one))
         copy_rows(store, one)
         copy_table(store, "transcripts", "id = ?", (one,))
         store.execute("update transcripts set session_id = null where id = ?", (one,))
@@ -131,6 +138,7 @@ def _take(store: sqlite3.Connection, ahead: list[int], mine: dict[int, Mark], be
             row[0] for row in store.execute("select id from stored_responses where id between ? and ?", range_)
         }
         uses |= {row[0] for row in store.execute("select id from stored_tool_uses where id between ? and ?", range_)}
+        note_all(store, *range_)
     settle_calls(store, responses, ())
     retained = store.execute("select distinct thread_id >> 20 from stored_responses where id < 0").fetchall()
     settle_calls(store, drop_returned(store, [row[0] for row in retained]), ())

@@ -25,23 +25,26 @@ BY_RECORD = {
     "stored_records": "id",
 }
 """By an id that begins with the transcript's and goes on with a record's offset."""
+SUMS = (
+    "stored_call_sums",
+    "stored_tool_sums",
+    "spans",
+    "stored_curves",
+    "stored_curve_models",
+    "stored_window_sums",
+)
+"""By the thread that they are of: they follow from the other rows (`sums`)."""
 _BITS = {
     **dict.fromkeys(BY_RECORD, RECORD_BITS),
-    "stored_call_sums": THREAD_BITS,
-    "stored_window_sums": THREAD_BITS,
-    "curves": THREAD_BITS,
-    "stored_curve_models": THREAD_BITS,
+    **dict.fromkeys(SUMS, THREAD_BITS),
     "branches": THREAD_BITS,
     "threads": THREAD_BITS,
-    "stored_tool_sums": 0,
     "cost_states": 0,
     "meta_records": 0,
     "problems": 0,
     "fold_states": 0,
 }
-_BY_THREAD = dict.fromkeys(
-    "stored_call_sums stored_window_sums curves stored_curve_models branches".split(), "thread_id"
-)
+_BY_THREAD = dict.fromkeys((*SUMS, "branches"), "thread_id")
 _COLUMN = {**BY_RECORD, **_BY_THREAD, "threads": "id"}
 
 TABLES = tuple(_BITS)
@@ -67,8 +70,10 @@ def delete_rows(store: sqlite3.Connection, transcript: int, tables: Iterable[str
 
 
 def copy_rows(store: sqlite3.Connection, transcript: int) -> None:
-    """Copy a transcript's rows of all tables from the database attached as `old`."""
+    """Copy a transcript's rows of all tables, but for the sums, from the database attached as `old`."""
     for table in TABLES:
+        if table in SUMS:
+            continue
         condition, range_ = found_in(table, transcript)
         copy_table(store, table, condition, range_)
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from crusts_index.index.calls import release_calls, settle_calls
 from crusts_index.index.extent import bounds, delete_rows
 from crusts_index.index.owners import settle_owners, shared_uses
+from crusts_index.index.sums import settle_sums
 from crusts_index.index.vocabulary import sweep_words
 from crusts_index.store.open import checkpoint, transaction
 from crusts_index.store.promises import SESSIONS, promise
@@ -95,6 +96,7 @@ def _forget(store: sqlite3.Connection, sessions: Sequence[str]) -> Forgotten:
         store.execute("delete from transcripts where id = ?", (transcript,))
     settle_calls(store, responses, responses)
     settle_owners(store, uses)
+    settle_sums(store)
     sweep_words(store)
     _drop_sessions(store, sessions)
     names = {*sessions, *(row[1] for row in rows if not _is_named(*row[2:]))}

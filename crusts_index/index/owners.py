@@ -6,6 +6,8 @@ import json
 import sqlite3
 from collections.abc import Iterable
 
+from crusts_index.index.changed import note_shared_uses
+
 # Of the occurrences of one tool use id, the first by the rank of D2 owns the use, and the first that has one owns the
 # result. `cross join` fixes the order: SQLite would walk all tool uses of the store. Ids are those of stored_tool_uses.
 _OWN = """
@@ -53,11 +55,18 @@ select distinct u.use_key from stored_tool_uses u
 join stored_tool_uses o on substr(o.use_key, -6) = substr(u.use_key, -6) and o.use_key = u.use_key
 where u.id between ? and ? and o.id <> u.id
 """
+_CHANGING = "select use_key from temp.shared_uses union select value from json_each(?)"
 
 
 def shared_uses(store: sqlite3.Connection, low: int, high: int) -> list[str]:
-    """Tool use ids, as stored, of a transcript (by the range of its ids) that other transcripts bear too."""
-    return [row[0] for row in store.execute(_SHARED_BY, (low, high))]
+    """Tool use ids, as stored, of a transcript (by the range of its ids) that other transcripts bear too.
+
+    Asked before its rows go: it is noted that others change with them.
+    """
+    keys = [row[0] for row in store.execute(_SHARED_BY, (low, high))]
+    if keys:
+        note_shared_uses(store, "select value as use_key from json_each(?)", (json.dumps(keys),))
+    return keys
 
 
 def settle_owners(store: sqlite3.Connection, lost: Iterable[str], touched: Iterable[int] = ()) -> None:
@@ -69,7 +78,8 @@ def settle_owners(store: sqlite3.Connection, lost: Iterable[str], touched: Itera
     lost_ids = json.dumps(list(lost))
     store.execute("create temp table if not exists shared_uses (use_key text primary key) without rowid")
     store.execute("delete from temp.shared_uses")
-    store.execute(_ALONE_AGAIN, (lost_ids,))
     store.execute(_SHARED, (json.dumps(list(touched)), lost_ids))
+    note_shared_uses(store, _CHANGING, (lost_ids,))
+    store.execute(_ALONE_AGAIN, (lost_ids,))
     if store.execute("select 1 from temp.shared_uses limit 1").fetchone():
         store.execute(_OWN)

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 
 from crusts_index.claude.context_report import bucket_of
 from crusts_index.index.calls import settle_calls
+from crusts_index.index.extent import SUMS
+from crusts_index.index.sums import settle_all_sums
 from crusts_index.index.vocabulary import WORDS, sweep_words
 from crusts_index.store.open import transaction
 from crusts_index.store.promises import NO_TEXT, TEXT, note_text, promise
@@ -163,7 +165,7 @@ KEPT: dict[str, dict[str, Rule]] = {
     "stored_requests": {"uuid": NAME, "base": NAME},
     "stored_sent_parts": {"path": VEILED},
     "stored_call_sums": {"mode": STAYS},  # made of three words of its responses, and settled with them
-    "curves": {"contexts": STAYS},
+    "stored_curves": {"contexts": STAYS},
     "texts": {"text": GOES},
     "stored_tool_uses": {
         **dict.fromkeys(("use_key", "agent_id"), NAME),
@@ -253,6 +255,8 @@ def scrub(store: sqlite3.Connection) -> bool:
         _rewrite(store, "meta_records", "value", KEPT["meta_records"]["value"])
         store.execute("delete from meta_records where value is null")
         settle_calls(store, odd, ())
+        if store.total_changes > before:
+            settle_all_sums(store)
         sweep_words(store)
         is_changed = store.total_changes > before
         note_text(store, NO_TEXT)
@@ -319,7 +323,7 @@ def _scrub_words(store: sqlite3.Connection) -> list[int]:
         store.execute(f"update {table} set {column} = null where {column} is not null")
     responses = [row[0] for row in store.execute(_ODD_MODES)]
     for table, columns in WORDS.items():
-        for column in columns if odd else ():
+        for column in columns if odd and table not in SUMS else ():
             store.execute(
                 f"update {table} set {column} = (select made from temp.odd_words where old = {column})"
                 f" where {column} in (select old from temp.odd_words)"

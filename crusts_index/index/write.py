@@ -9,11 +9,13 @@ from operator import itemgetter
 from typing import Any
 
 from crusts_index.index.calls import drop_returned, release_calls, settle_calls
+from crusts_index.index.changed import note_coming_uses
 from crusts_index.index.extent import TABLES, bounds, delete_rows
 from crusts_index.index.owners import settle_owners, shared_uses
 from crusts_index.index.plan import PARSER
 from crusts_index.index.read import DROP, RECORD_BYTES, RETAIN, Stretch
 from crusts_index.index.sessions import settle_sessions, settle_view
+from crusts_index.index.sums import settle_all_sums, settle_sums
 from crusts_index.store.open import explained
 from crusts_index.store.promises import note_text
 from crusts_index.transcript.rows import COLUMNS, NOT_OWNED, THREAD_BITS, Row
@@ -208,6 +210,7 @@ class Writer:
         self._messages.update((thread, messages) for messages, thread in stretch.messages)
 
     def _flush(self) -> None:
+        note_coming_uses(self._store, [(row[0], row[2]) for row in self._pending["stored_tool_uses"]])
         for table, rows in self._pending.items():
             if rows:
                 # In the order of their ids, which several workers do not keep: an eighth of the store was air.
@@ -237,6 +240,7 @@ class Writer:
         if returned:
             settle_calls(store, returned, ())
         settle_owners(store, self._lost, self._uses)
+        settle_sums(store)
         self._responses, self._continued, self._transcripts = set(), set(), {}
         self._uses, self._lost = set(), set()
 
@@ -249,3 +253,4 @@ def settle_all(store: sqlite3.Connection) -> None:
     settle_owners(store, (), [row[0] for row in uses])
     for (session,) in store.execute("select distinct session_id from transcripts where session_id is not null"):
         settle_view(store, session)
+    settle_all_sums(store)

@@ -8,6 +8,7 @@ import json
 import sqlite3
 from contextlib import nullcontext
 
+from crusts_index.store.call_sums import sum_all_again, sum_model_again
 from crusts_index.store.open import transaction
 
 TYPE_CHECKING = False
@@ -111,9 +112,13 @@ def learn_prices(
 
 
 def resolve_prices(connection: sqlite3.Connection, call_ids: "Iterable[int] | None" = None) -> None:
-    """Set the price of these calls, or of all, from the prices the store has; null where it has none."""
+    """Set the price of these calls, or of all, from the prices the store has; null where it has none.
+
+    The sums of these calls are the caller's to settle; those of all are made again.
+    """
     if call_ids is None:
         connection.execute(_RESOLVE)
+        sum_all_again(connection)
     else:
         connection.execute(_RESOLVE_CALLS, {"ids": json.dumps(list(call_ids))})
 
@@ -126,5 +131,6 @@ def _note(connection: sqlite3.Connection, found: "Mapping[str, Sequence[Row]]", 
             connection.executemany(_NOTE_PRICE, [(model, *row) for row in rows])
             connection.execute(_NOTE_MODEL, (model, 1, source, now_ms))
             connection.execute(_RESOLVE_MODEL, {"model": model})
+            sum_model_again(connection, model)
         else:
             connection.execute(_NOTE_UNKNOWN, (model, source, now_ms))

@@ -662,31 +662,48 @@ stored_call_sums = Table(
 stored_tool_sums = Table(
     "stored_tool_sums",
     metadata,
-    _int("transcript_id", "the transcript whose uses and results they are", primary_key=True),
+    _int("thread_id", "the thread in which the use or the result stands", primary_key=True),
+    _int("branch", "branch in it (D10)", primary_key=True),
+    _int("epoch", "epoch in it", primary_key=True),
+    _int("quarter", "quarter of an hour of its time, counted from 1970; -1 = without a time", primary_key=True),
     _int("name", "the tool, a word; 0 = not known", primary_key=True),
-    _int("uses", "uses that it owns (D2)", nullable=False),
-    _int("results", "results that it owns", nullable=False),
+    _int("uses", "uses that totals count (D2)", nullable=False),
+    _int("results", "results that totals count", nullable=False),
     _int("result_tokens", "sum of their sizes (X-size)", nullable=False),
+    _int("behind_calls", "sum of each size times the call ordinal of its result (D13)", nullable=False),
     _int("errors", "of the results, errors", nullable=False),
-    _int("first_ms", "earliest time of a use or result; null = one has none"),
-    _int("last_ms", "latest time"),
     sqlite_with_rowid=False,
 )
 
-curves = Table(
-    "curves",
+spans = Table(
+    "spans",
+    metadata,
+    _int("thread_id", "the thread", primary_key=True),
+    _int("branch", "branch in it (D10)", primary_key=True),
+    _int("epoch", "epoch in it", primary_key=True),
+    _count("last_call", "ordinal of its last API response there"),
+    _count("last_result", "largest call ordinal of a tool result there: beyond last_call no call followed it"),
+    sqlite_with_rowid=False,
+)
+
+stored_curves = Table(
+    "stored_curves",
     metadata,
     _int("thread_id", "whose calls: what occurs in the thread, copies too (X-ctx)", primary_key=True),
+    _int("part", "64 responses of it, by their ordinals", primary_key=True),
     _int("calls", "how many, without advisors' and those of no tokens", nullable=False),
     _int("first_ms", "earliest time; null = one has none"),
+    _int("last_ms", "latest time; null = none has one"),
     _int("peak_tokens", "most context tokens of one, exact", nullable=False),
     _text("contexts", "context tokens of each in log order, parted by commas, exact", nullable=False),
+    sqlite_with_rowid=False,
 )
 
 stored_curve_models = Table(
     "stored_curve_models",
     metadata,
     _int("thread_id", "whose calls", primary_key=True),
+    _int("part", "as in stored_curves", primary_key=True),
     _int("model", "as logged, a word; 0 = none", primary_key=True),
     _int("calls", "how many", nullable=False),
     _int("peak_tokens", "most context tokens of one, exact", nullable=False),

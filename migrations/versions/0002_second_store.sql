@@ -283,33 +283,46 @@ CREATE TABLE stored_call_sums (
 	PRIMARY KEY (thread_id, quarter, model, price_id, mode)
 ) WITHOUT ROWID;
 CREATE TABLE stored_tool_sums (
-	transcript_id INTEGER NOT NULL,
+	thread_id INTEGER NOT NULL,
+	branch INTEGER NOT NULL,
+	epoch INTEGER NOT NULL,
+	quarter INTEGER NOT NULL,
 	name INTEGER NOT NULL,
 	uses INTEGER NOT NULL,
 	results INTEGER NOT NULL,
 	result_tokens INTEGER NOT NULL,
+	behind_calls INTEGER NOT NULL,
 	errors INTEGER NOT NULL,
-	first_ms INTEGER,
-	last_ms INTEGER,
-	PRIMARY KEY (transcript_id, name)
+	PRIMARY KEY (thread_id, branch, epoch, quarter, name)
 ) WITHOUT ROWID;
-CREATE TABLE curves (
+CREATE TABLE spans (
 	thread_id INTEGER NOT NULL,
+	branch INTEGER NOT NULL,
+	epoch INTEGER NOT NULL,
+	last_call INTEGER DEFAULT '0' NOT NULL,
+	last_result INTEGER DEFAULT '0' NOT NULL,
+	PRIMARY KEY (thread_id, branch, epoch)
+) WITHOUT ROWID;
+CREATE TABLE stored_curves (
+	thread_id INTEGER NOT NULL,
+	part INTEGER NOT NULL,
 	calls INTEGER NOT NULL,
 	first_ms INTEGER,
+	last_ms INTEGER,
 	peak_tokens INTEGER NOT NULL,
 	contexts TEXT NOT NULL,
-	PRIMARY KEY (thread_id)
-);
+	PRIMARY KEY (thread_id, part)
+) WITHOUT ROWID;
 CREATE TABLE stored_curve_models (
 	thread_id INTEGER NOT NULL,
+	part INTEGER NOT NULL,
 	model INTEGER NOT NULL,
 	calls INTEGER NOT NULL,
 	peak_tokens INTEGER NOT NULL,
 	first_id INTEGER NOT NULL,
 	last_id INTEGER NOT NULL,
 	fall_tokens INTEGER,
-	PRIMARY KEY (thread_id, model)
+	PRIMARY KEY (thread_id, part, model)
 ) WITHOUT ROWID;
 CREATE TABLE stored_window_sums (
 	thread_id INTEGER NOT NULL,

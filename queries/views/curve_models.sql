@@ -9,9 +9,10 @@ create view curve_models as
 select
   s.thread_id,
   (select w.word from words w where w.id = s.model) as model,
-  s.calls,
-  s.peak_tokens,
-  s.first_id,
-  s.last_id,
-  s.fall_tokens
-from stored_curve_models s;
+  sum(s.calls) as calls,
+  max(s.peak_tokens) as peak_tokens,
+  min(s.first_id) as first_id,
+  max(s.last_id) as last_id,
+  max(s.fall_tokens) as fall_tokens
+from stored_curve_models s
+group by s.thread_id, s.model;

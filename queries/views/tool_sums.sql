@@ -1,17 +1,26 @@
--- tool_sums: tool uses and results summed up by the index: one row a transcript and tool (D2).
---   transcript_id         where they stand
+-- tool_sums: tool uses and their results summed up by the index: one row a thread, branch, epoch, quarter of an hour and
+-- tool (D2). A use counts at its time, its result at its own.
+--   thread_id             the thread in which they stand; transcript_id: its transcript
+--   branch, epoch         rewinds and compactions so far (D10)
+--   quarter               quarter of an hour of their times, counted from 1970; -1 = without a time
 --   tool                  its name; null = not known
---   uses, results, errors how many that it owns; errors: of the results
+--   server                MCP server in it; null = a built-in tool
+--   uses, results, errors how many that totals count; errors: of the results
 --   result_tokens         of the results, estimated (X-size)
---   first_ms, last_ms     earliest and latest time of any; first_ms null = one has none
+--   behind_calls          sum of each result's tokens times its call ordinal (D13)
 create view tool_sums as
 select
-  s.transcript_id,
-  (select w.word from words w where w.id = s.name) as tool,
+  s.thread_id,
+  s.thread_id >> 20 as transcript_id,
+  s.branch,
+  s.epoch,
+  s.quarter,
+  w.word as tool,
+  case when substr(w.word, 1, 5) = 'mcp__'
+    then nullif(substr(w.word, 6, instr(substr(w.word, 6) || '__', '__') - 1), '') end as server,
   s.uses,
   s.results,
   s.errors,
   s.result_tokens,
-  s.first_ms,
-  s.last_ms
-from stored_tool_sums s;
+  s.behind_calls
+from stored_tool_sums s left join words w on w.id = s.name;
