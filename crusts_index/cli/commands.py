@@ -4,7 +4,9 @@ from collections.abc import Mapping
 
 from crusts_index.cli import plain
 from crusts_index.cli.declared import Command, Group
+from crusts_index.cli.progress import show_progress
 from crusts_index.errors import NotQuick
+from crusts_index.store import upgrade
 
 # name -> (where it is, what it does), in the README's order. The function or Group at the place is the command.
 COMMANDS: Mapping[str, tuple[str, str]] = {
@@ -58,6 +60,7 @@ def run(argv: list[str], table: Mapping[str, tuple[str, str]] = COMMANDS) -> int
 
     A plain line is answered without typer; all else, and all that is odd about a line, is typer's.
     """
+    upgrade.watch = lambda _: show_progress("bringing the store up to date", quiet=False)
     try:
         return plain.run(argv, lambda name: load(name, table))
     except NotQuick:

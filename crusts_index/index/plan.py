@@ -109,9 +109,25 @@ def make_plan(seen: Iterable[Seen], recall: Recall, gone: list[int]) -> Plan:
 
 def unread_bytes(seen: Seen, known: Known | None) -> int:
     """Bytes of a transcript that are to be read, as far as can be told without looking at them."""
-    if known is None or seen.size <= known.offset or not is_in_place(seen, known):
+    if known is None or known.parser != PARSER or seen.size <= known.offset or not is_in_place(seen, known):
         return seen.size
     return seen.size - known.offset
+
+
+def spare(jobs: list[Job], most: int) -> list[Job]:
+    """The jobs without what another parser has read: of that so many bytes, whole transcripts, the latest first.
+
+    A run that is short of time answers from what that one made of the others.
+    """
+    left: set[int] = set()
+    for job in sorted(jobs, key=lambda job: job.seen.mtime_ns, reverse=True):
+        known = job.known
+        # Parser 0: nothing is read yet, or its place is another one now.
+        if known is not None and known.parser not in (0, PARSER) and is_in_place(job.seen, known):
+            most -= job.seen.size
+            if most < 0:
+                left.add(known.id)
+    return [job for job in jobs if job.known is None or job.known.id not in left]
 
 
 def is_in_place(seen: Seen, known: Known) -> bool:

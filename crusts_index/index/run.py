@@ -8,7 +8,7 @@ import time
 
 from crusts_index.index.find import Seen, find_one
 from crusts_index.index.look import Looks
-from crusts_index.index.plan import Job, Known, is_in_place, make_plan
+from crusts_index.index.plan import Job, Known, is_in_place, make_plan, spare
 from crusts_index.index.summary import Options, Summary
 from crusts_index.store.open import explained, transaction
 
@@ -20,6 +20,9 @@ __all__ = ["Options", "Summary", "index_files", "index_roots"]
 
 KEPT_UP, PRICED = "kept_up", "priced"
 """What can be said of a run: that prices and search know of all that was read till then, or that prices do."""
+
+MOST_AGAIN = 32 << 20
+"""Bytes which another parser has read that a run short of time reads again: less than half a second's work."""
 
 _LAST_RUN = "select ifnull(max(id), 0) from runs"
 _SAID = f"select name from store_facts where name in ('{KEPT_UP}', '{PRICED}') and value = cast(({_LAST_RUN}) as text)"
@@ -99,6 +102,10 @@ def _run(
     if options.most_bytes is not None and plan.pending_bytes > options.most_bytes:
         summary.is_complete = False
         return False
+    wanted = len(plan.jobs)
+    if options.seconds is not None:
+        plan = plan._replace(jobs=spare(plan.jobs, MOST_AGAIN))
+        summary.is_complete = len(plan.jobs) == wanted
     _mark_presence(store, plan.gone, plan.back)
     _move(store, plan.moved)
     if plan.metas:
@@ -117,7 +124,7 @@ def _run(
 
             forget_returned(store)
         (summary.calls,) = store.execute("select count(*) from stored_calls").fetchone()
-    return len(summary.touched) == len(plan.jobs) and not new
+    return len(summary.touched) == wanted and not new
 
 
 def name_all(store: sqlite3.Connection, seen: list[Seen], *, keep_text: bool) -> None:

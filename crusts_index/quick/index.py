@@ -2,15 +2,23 @@
 
 import sys
 
-from crusts_index.errors import NotQuick
+from crusts_index.errors import CrustsError, NotQuick
 from crusts_index.plain import note
 from crusts_index.quick import target
 from crusts_index.store.settings import Settings, load_settings, split_flags
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from crusts_index.store.upgrade import Tell
 
 MOST_BYTES = 8 << 20
 """With more than this to read there is time for a progress bar."""
 READING_SECONDS = 1.2
 """The longest that a hook reads; what is left of its session the next run reads."""
+MOST_UPGRADED = 16 << 20
+"""Bytes of a store of an older crusts that a hook brings up to date."""
 
 
 def run(argv: list[str]) -> int:
@@ -42,10 +50,21 @@ def run_hook(settings: Settings, payload: bytes) -> None:
         return
     from crusts_index.index.refresh import HOOK_SECONDS, index_named, keeps_text
     from crusts_index.index.summary import Options
+    from crusts_index.store import upgrade
 
+    upgrade.watch = _only_small
     seconds = target.left(READING_SECONDS)
     options = Options(jobs=0, keep_text=keeps_text(settings), kind="hook", seconds=seconds)
     index_named(settings, files, options, timeout=target.left(HOOK_SECONDS), roots=roots)
+
+
+def _only_small(size: int) -> "AbstractContextManager[Tell | None]":
+    """For `upgrade.watch`: Claude Code waits for a hook."""
+    from contextlib import nullcontext
+
+    if size > MOST_UPGRADED:
+        raise CrustsError("the store is of an older crusts, and large: run `crusts index` to bring it up to date")
+    return nullcontext()
 
 
 def _run_plain(settings: Settings) -> None:
@@ -53,7 +72,9 @@ def _run_plain(settings: Settings) -> None:
 
     from crusts_index.index.refresh import index_all, is_kept_up, keep_up, keeps_text
     from crusts_index.index.summary import Options
+    from crusts_index.store import upgrade
 
+    upgrade.watch = upgrade.not_here
     gc.disable()  # nothing here forms cycles; looking for some costs a twentieth
     summary = index_all(settings, Options(jobs=0, keep_text=keeps_text(settings), most_bytes=MOST_BYTES))
     if not summary.is_complete:

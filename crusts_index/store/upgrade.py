@@ -6,9 +6,9 @@ SQLAlchemy and Alembic are imported only for a store of an older revision.
 import os
 import sqlite3
 import zlib
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 
-from crusts_index.errors import CrustsError
+from crusts_index.errors import CrustsError, NotQuick
 from crusts_index.folders import make_private
 from crusts_index.resources import resource_path
 from crusts_index.store.open import (
@@ -26,19 +26,51 @@ from crusts_index.store.query import view_scripts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
     from sqlalchemy import Connection
 
     from crusts_index.store.open import StorePath
 
+    Tell = Callable[[int, int], None]
+    Watch = Callable[[int], AbstractContextManager[Tell | None]]
+
 _SMALLEST = 512  # bytes: SQLite takes what is less than its smallest page for an empty file, and lays over it
 
+_UPGRADING = (
+    "pragma foreign_keys = off",
+    "pragma cache_size = -32000",  # KiB
+    # Pages that no table needs any more are not written full of zeros first: they are given away at the end.
+    "pragma secure_delete = off",
+)
 TIMEOUT = 120.0  # seconds: another process may be upgrading a store of years
 
+# How much of the whole is done when a part of it is: the copy of the old file, the scripts, what is behind them.
+_COPIED, _MIGRATED, _CHECKED = 0.08, 0.8, 0.88
+_WORTH_SHRINKING = 0.2  # of the pages
+_PAGES_AT_ONCE = 4096
+
 _CREATED = "select name, sql from sqlite_master where type = 'view' order by rowid"
+_ORPHANS = 'select "table", parent, count(*) from pragma_foreign_key_check group by 1, 2'
 _LAID = "select value from store_facts where name = 'views'"
 _NOTE_LAID = "insert or replace into store_facts (name, value) values ('views', ?)"
+
+
+def _unwatched(_: int) -> "AbstractContextManager[Tell | None]":
+    return nullcontext()
+
+
+watch: "Watch" = _unwatched
+"""Asked when an old store is about to be brought up to date, which may take a minute; set by the command line.
+
+Told its bytes, it gives what is to be told how many of them are done; None where nobody looks. Whoever cannot wait
+raises."""
+
+
+def not_here(_: int) -> "AbstractContextManager[Tell | None]":
+    """For `watch`: the full command line is to do it, which can show how far it is."""
+    raise NotQuick
 
 
 def revision(path: "StorePath") -> str | None:
@@ -86,7 +118,8 @@ def upgrading(path: str, timeout: float = TIMEOUT) -> "Iterator[Connection]":
 
     def connect() -> sqlite3.Connection:
         connection = sqlite3.connect(path, timeout=timeout, isolation_level=None)
-        connection.execute("pragma foreign_keys = off")
+        for pragma in _UPGRADING:
+            connection.execute(pragma)
         return connection
 
     engine = create_engine("sqlite://", creator=connect, poolclass=StaticPool)
@@ -170,16 +203,35 @@ def _bring_up(path: str, timeout: float) -> bool:
             _keep_log(store)
             return True
         store.execute("rollback")
-    done = _migrate(path, timeout)
-    with closing(sqlite3.connect(path, timeout=timeout)) as store:
-        _keep_log(store)
+    size = os.path.getsize(path)
+    with watch(size) if found is not None else nullcontext() as tell:
+        done = _migrate(path, timeout, _scaled(tell, size))
+        with closing(sqlite3.connect(path, timeout=timeout, isolation_level=None)) as store:
+            _keep_log(store)
+            if done and found is not None:
+                _shrink(store)
     return done
+
+
+def _scaled(tell: "Tell | None", size: int) -> "Callable[[float], None]":
+    """What is told which part of the whole is done."""
+    return lambda part: tell(int(size * part), size) if tell is not None else None
 
 
 def _keep_log(store: sqlite3.Connection) -> None:
     """Turn to WAL; whoever writes next does it if this cannot."""
     with suppress(sqlite3.OperationalError):
         store.execute("pragma journal_mode = wal")
+
+
+def _shrink(store: sqlite3.Connection) -> None:
+    """Give back the pages that are in use no more, and the log; where there is no room for that it stays as it is."""
+    (pages,) = store.execute("pragma page_count").fetchone()
+    (free,) = store.execute("pragma freelist_count").fetchone()
+    with suppress(sqlite3.Error):
+        if free > pages * _WORTH_SHRINKING:
+            store.execute("vacuum")
+        store.execute("pragma wal_checkpoint(truncate)")
 
 
 def _is_bare(store: sqlite3.Connection) -> bool:
@@ -202,7 +254,7 @@ def _lay_newest(store: sqlite3.Connection) -> bool:
     return True
 
 
-def _migrate(path: str, timeout: float) -> bool:
+def _migrate(path: str, timeout: float, tell: "Callable[[float], None]") -> bool:
     from alembic import command
     from alembic.config import Config
 
@@ -215,13 +267,15 @@ def _migrate(path: str, timeout: float) -> bool:
         if found == HEAD:
             return False
         if found is not None:
-            _back_up(path, _copy_name(path, found))
+            _back_up(path, _copy_name(path, found), tell)
         theirs = _drop_views(store)
         config.attributes["connection"] = connection
+        config.attributes["tell"] = lambda part: tell(_COPIED + (_MIGRATED - _COPIED) * part)
         command.upgrade(config, "head")
         _lay_views(store)
         _lay_again(store, theirs)
         _check_references(store, path, found)
+    tell(_CHECKED)
     return True
 
 
@@ -260,15 +314,19 @@ def _copy_name(path: str, found: str) -> str:
     return f"{path}.{found}.bak"
 
 
-def _back_up(path: str, copy: str) -> None:
+def _back_up(path: str, copy: str, tell: "Callable[[float], None]") -> None:
     """A copy of the store as it is committed, whole or not at all."""
+
+    def copied(_: int, left: int, total: int) -> None:
+        tell(_COPIED * (1 - left / total) if total else _COPIED)
+
     unfinished = f"{copy}.new"
     with suppress(FileNotFoundError):
         os.remove(unfinished)
     os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     try:
         with closing(read_only(path, TIMEOUT)) as store, closing(sqlite3.connect(unfinished)) as target:
-            store.backup(target)
+            store.backup(target, pages=_PAGES_AT_ONCE, progress=copied)
         os.replace(unfinished, copy)
     except BaseException:
         with suppress(OSError):
@@ -278,11 +336,25 @@ def _back_up(path: str, copy: str) -> None:
 
 def _check_references(store: sqlite3.Connection, path: str, found: str | None) -> None:
     """No row may have lost the row it refers to by the upgrade. Raises CrustsError."""
-    broken = set(store.execute("pragma foreign_key_check").fetchall())
-    if broken and found is not None:
+    orphans = _orphans(store)
+    if orphans and found is not None:
         with closing(read_only(_copy_name(path, found), TIMEOUT)) as before:
-            broken -= set(before.execute("pragma foreign_key_check").fetchall())
-    if broken:
+            known = _orphans(before)
+        orphans = {tables: count for tables, count in orphans.items() if count > known.get(tables, 0)}
+    if orphans:
         raise CrustsError(
-            f"the upgrade of the store at {path} would lose rows of {min(broken)[0]}; it is left as it was"
+            f"the upgrade of the store at {path} would lose rows of {min(orphans)[0]}; it is left as it was"
         )
+
+
+def _orphans(store: sqlite3.Connection) -> dict[tuple[str, str], int]:
+    """How many rows lack the row that they refer to, by both tables, whatever form these have."""
+    counts: dict[tuple[str, str], int] = {}
+    for child, parent, count in store.execute(_ORPHANS):
+        tables = (_bare(child), _bare(parent))
+        counts[tables] = counts.get(tables, 0) + int(count)
+    return counts
+
+
+def _bare(table: str) -> str:
+    return table.removeprefix("stored_").removeprefix("api_")

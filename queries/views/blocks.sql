@@ -9,6 +9,7 @@
 --   tokens                its share of the billed output, or the estimate
 --   is_exact              1 = the shares of its response add up to the billed output
 --   tool_use_id           of a tool_use or tool_result: its row in tool_uses
+--   is_rough              1 = read by an early parser: soft, marks and extra are made from its characters
 create view blocks as
 select
   b.id,
@@ -22,5 +23,6 @@ select
   b.estimate,
   ifnull(b.share, b.estimate) as tokens,
   b.share is not null as is_exact,
-  b.id - b.use_back as tool_use_id
+  b.id - b.use_back as tool_use_id,
+  ifnull((select t.parser < 3 from transcripts t where t.id = b.id >> 40), 0) as is_rough
 from stored_blocks b;

@@ -10,6 +10,7 @@
 --   call_ordinal          API responses of its thread so far, its own included (D13)
 --   tokens                of its blocks: shares of the billed output, or estimates (D9)
 --   is_exact              1 = the tokens add up to the billed output; else they are estimated
+--   is_rough              1 = read by an early parser: what its blocks measure is made from their characters
 --   preview               how it begins, up to 200 characters; null = no text kept
 --   uuid                  of its first record
 --   in_view               1 = its session's own view shows it (D3)
@@ -33,6 +34,7 @@ select
   ifnull((select min(b.is_exact) from records q cross join blocks b on b.id >= q.id and b.id < q.id + q.length
     where q.id between r.id and ifnull(a.last_record_id, r.id) and (q.id = r.id or q.response_id = r.id)), 0)
     as is_exact,
+  t.parser < 3 as is_rough,
   (select substr(x.text, 1, 200) from records q cross join blocks b on b.id >= q.id and b.id < q.id + q.length
       join texts x on x.block_id = b.id
     where q.id between r.id and ifnull(a.last_record_id, r.id) and (q.id = r.id or q.response_id = r.id)
