@@ -78,7 +78,7 @@ CREATE INDEX surroundings_by_path ON surroundings (path, content_hash);
 CREATE TABLE sessions (
 	id INTEGER NOT NULL, 
 	session_id TEXT NOT NULL, 
-	project_id INTEGER, repo text, 
+	project_id INTEGER, repo TEXT, 
 	PRIMARY KEY (id), 
 	FOREIGN KEY(project_id) REFERENCES projects (id)
 );
@@ -209,9 +209,6 @@ CREATE TABLE stored_records (
 	origin INTEGER,
 	PRIMARY KEY (id)
 );
-CREATE INDEX records_by_uuid ON stored_records (substr(uuid, 1, 4)) WHERE uuid is not null;
-CREATE INDEX records_of_prompts ON stored_records (thread) WHERE flags & 6;
-CREATE INDEX records_opening ON stored_records (substr(parent_uuid, 1, 4)) WHERE flags & 1;
 CREATE TABLE stored_responses (
 	id INTEGER NOT NULL,
 	thread_id INTEGER NOT NULL,
@@ -244,10 +241,6 @@ CREATE TABLE stored_responses (
 	PRIMARY KEY (id),
 	FOREIGN KEY(thread_id) REFERENCES threads (id)
 );
-CREATE INDEX responses_by_call ON stored_responses (shared_call_id) WHERE shared_call_id is not null;
-CREATE INDEX responses_by_message ON stored_responses (substr(message_id, -6)) WHERE message_id is not null;
-CREATE INDEX responses_by_request ON stored_responses (substr(request_id, -6)) WHERE request_id is not null;
-CREATE INDEX responses_by_thread ON stored_responses (thread_id);
 CREATE TABLE stored_response_facts (
 	response_id INTEGER NOT NULL,
 	requested_model INTEGER,
@@ -261,7 +254,6 @@ CREATE TABLE stored_response_facts (
 	agent INTEGER,
 	PRIMARY KEY (response_id)
 );
-CREATE INDEX response_facts_by_request ON stored_response_facts (request) WHERE request is not null;
 CREATE TABLE stored_requests (
 	record_id INTEGER NOT NULL,
 	uuid BLOB,
@@ -302,7 +294,6 @@ CREATE TABLE stored_calls (
 	PRIMARY KEY (id),
 	FOREIGN KEY(price_id) REFERENCES prices (id)
 );
-CREATE INDEX calls_by_time ON stored_calls (time_ms);
 CREATE TABLE stored_blocks (
 	id INTEGER NOT NULL,
 	place INTEGER DEFAULT '0' NOT NULL,
@@ -350,9 +341,6 @@ CREATE TABLE stored_tool_uses (
 	result_session INTEGER,
 	PRIMARY KEY (id)
 );
-CREATE INDEX tool_uses_by_agent ON stored_tool_uses (agent_id) WHERE agent_id is not null;
-CREATE INDEX tool_uses_by_key ON stored_tool_uses (substr(use_key, -6)) WHERE use_key is not null;
-CREATE INDEX tool_uses_rereading ON stored_tool_uses (use_ms) WHERE prior_read_back is not null;
 CREATE TABLE tool_loads (
 	record_id INTEGER NOT NULL,
 	name TEXT NOT NULL,
@@ -379,7 +367,6 @@ CREATE TABLE compactions (
 	FOREIGN KEY(transcript_id) REFERENCES transcripts (id),
 	FOREIGN KEY(thread_id) REFERENCES threads (id)
 );
-CREATE INDEX compactions_by_thread ON compactions (thread_id);
 CREATE TABLE preserved (
 	record_id INTEGER NOT NULL,
 	place INTEGER NOT NULL,
@@ -512,4 +499,17 @@ CREATE TABLE stored_window_sums (
 	messages INTEGER NOT NULL,
 	PRIMARY KEY (thread_id, branch, epoch, category)
 ) WITHOUT ROWID;
+CREATE INDEX records_by_uuid ON stored_records (substr(uuid, 1, 4)) WHERE uuid is not null;
+CREATE INDEX records_of_prompts ON stored_records (thread) WHERE flags & 6;
+CREATE INDEX records_opening ON stored_records (substr(parent_uuid, 1, 4)) WHERE flags & 1;
+CREATE INDEX responses_by_call ON stored_responses (shared_call_id) WHERE shared_call_id is not null;
+CREATE INDEX responses_by_message ON stored_responses (substr(message_id, -6)) WHERE message_id is not null;
+CREATE INDEX responses_by_request ON stored_responses (substr(request_id, -6)) WHERE request_id is not null;
+CREATE INDEX responses_by_thread ON stored_responses (thread_id);
+CREATE INDEX response_facts_by_request ON stored_response_facts (request) WHERE request is not null;
+CREATE INDEX calls_by_time ON stored_calls (time_ms);
+CREATE INDEX tool_uses_by_agent ON stored_tool_uses (agent_id) WHERE agent_id is not null;
+CREATE INDEX tool_uses_by_key ON stored_tool_uses (substr(use_key, -6)) WHERE use_key is not null;
+CREATE INDEX tool_uses_rereading ON stored_tool_uses (use_ms) WHERE prior_read_back is not null;
+CREATE INDEX compactions_by_thread ON compactions (thread_id);
 insert into alembic_version (version_num) values ('0002');

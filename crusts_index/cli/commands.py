@@ -6,7 +6,7 @@ from crusts_index.cli import plain
 from crusts_index.cli.declared import Command, Group
 from crusts_index.cli.progress import show_progress
 from crusts_index.errors import NotQuick
-from crusts_index.store import upgrade
+from crusts_index.store.upgrade import watched
 
 # name -> (where it is, what it does), in the README's order. The function or Group at the place is the command.
 COMMANDS: Mapping[str, tuple[str, str]] = {
@@ -60,10 +60,10 @@ def run(argv: list[str], table: Mapping[str, tuple[str, str]] = COMMANDS) -> int
 
     A plain line is answered without typer; all else, and all that is odd about a line, is typer's.
     """
-    upgrade.watch = lambda _: show_progress("bringing the store up to date", quiet=False)
-    try:
-        return plain.run(argv, lambda name: load(name, table))
-    except NotQuick:
-        from crusts_index.cli import app
+    with watched(lambda _: show_progress("bringing the store up to date", quiet=False)):
+        try:
+            return plain.run(argv, lambda name: load(name, table))
+        except NotQuick:
+            from crusts_index.cli import app
 
-        return app.run(argv, table)
+            return app.run(argv, table)

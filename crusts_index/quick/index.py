@@ -50,16 +50,16 @@ def run_hook(settings: Settings, payload: bytes) -> None:
         return
     from crusts_index.index.refresh import HOOK_SECONDS, index_named, keeps_text
     from crusts_index.index.summary import Options
-    from crusts_index.store import upgrade
+    from crusts_index.store.upgrade import watched
 
-    upgrade.watch = _only_small
     seconds = target.left(READING_SECONDS)
     options = Options(jobs=0, keep_text=keeps_text(settings), kind="hook", seconds=seconds)
-    index_named(settings, files, options, timeout=target.left(HOOK_SECONDS), roots=roots)
+    with watched(_only_small):
+        index_named(settings, files, options, timeout=target.left(HOOK_SECONDS), roots=roots)
 
 
 def _only_small(size: int) -> "AbstractContextManager[Tell | None]":
-    """For `upgrade.watch`: Claude Code waits for a hook."""
+    """Claude Code waits for a hook."""
     from contextlib import nullcontext
 
     if size > MOST_UPGRADED:
@@ -67,16 +67,21 @@ def _only_small(size: int) -> "AbstractContextManager[Tell | None]":
     return nullcontext()
 
 
+def _not_here(_: int) -> "AbstractContextManager[Tell | None]":
+    """The full command line can show how far it is."""
+    raise NotQuick
+
+
 def _run_plain(settings: Settings) -> None:
     import gc
 
     from crusts_index.index.refresh import index_all, is_kept_up, keep_up, keeps_text
     from crusts_index.index.summary import Options
-    from crusts_index.store import upgrade
+    from crusts_index.store.upgrade import watched
 
-    upgrade.watch = upgrade.not_here
     gc.disable()  # nothing here forms cycles; looking for some costs a twentieth
-    summary = index_all(settings, Options(jobs=0, keep_text=keeps_text(settings), most_bytes=MOST_BYTES))
+    with watched(_not_here):
+        summary = index_all(settings, Options(jobs=0, keep_text=keeps_text(settings), most_bytes=MOST_BYTES))
     if not summary.is_complete:
         raise NotQuick
     if not is_kept_up(settings, summary):

@@ -8,7 +8,7 @@ import sqlite3
 import zlib
 from contextlib import closing, contextmanager, nullcontext, suppress
 
-from crusts_index.errors import CrustsError, NotQuick
+from crusts_index.errors import CrustsError
 from crusts_index.folders import make_private
 from crusts_index.resources import resource_path
 from crusts_index.store.open import (
@@ -61,16 +61,22 @@ def _unwatched(_: int) -> "AbstractContextManager[Tell | None]":
     return nullcontext()
 
 
-watch: "Watch" = _unwatched
-"""Asked when an old store is about to be brought up to date, which may take a minute; set by the command line.
-
-Told its bytes, it gives what is to be told how many of them are done; None where nobody looks. Whoever cannot wait
-raises."""
+_watch: "Watch" = _unwatched
 
 
-def not_here(_: int) -> "AbstractContextManager[Tell | None]":
-    """For `watch`: the full command line is to do it, which can show how far it is."""
-    raise NotQuick
+@contextmanager
+def watched(watch: "Watch") -> "Iterator[None]":
+    """Who is asked when an old store is about to be brought up to date, which may take a minute.
+
+    Told its bytes, `watch` gives what is to be told how many of them are done; None where nobody looks. It raises where
+    that cannot be waited for.
+    """
+    global _watch
+    before, _watch = _watch, watch
+    try:
+        yield
+    finally:
+        _watch = before
 
 
 def revision(path: "StorePath") -> str | None:
@@ -204,7 +210,7 @@ def _bring_up(path: str, timeout: float) -> bool:
             return True
         store.execute("rollback")
     size = os.path.getsize(path)
-    with watch(size) if found is not None else nullcontext() as tell:
+    with _watch(size) if found is not None else nullcontext() as tell:
         done = _migrate(path, timeout, _scaled(tell, size))
         with closing(sqlite3.connect(path, timeout=timeout, isolation_level=None)) as store:
             _keep_log(store)

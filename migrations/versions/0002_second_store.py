@@ -146,7 +146,7 @@ def upgrade() -> None:
     store.executemany("insert or fail into words (id, word) values (?, ?)", [(id, word) for word, id in words.items()])
     for statement in (*_TIDY, *indexes):
         store.execute(statement)
-    store.execute("alter table sessions add column repo text")
+    store.execute("alter table sessions add column repo TEXT")
     tell(1.0)
 
 

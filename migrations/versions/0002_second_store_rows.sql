@@ -101,7 +101,8 @@ select c.id, nullif(c.response_id, c.id),
   c.time_ms, c.price_id, c.retained
 from old_api_calls c where c.id >= :low and c.id < :high order by c.id;
 
--- What was billed is kept to the token also where no response says so, as in a damaged store: its owner says it then.
+-- What was billed is kept to the token also where no response says so or the owner is not there, as in a damaged store:
+-- its owner says it then.
 insert or replace into stored_responses (id, thread_id, last_ahead, shared_call_id, request_id, message_id,
   record_session, message, ordinal, branch, epoch, flags, took_ms, last_ms, model, input_tokens, cache_read_tokens,
   cache_write_tokens, cache_write_1h_tokens, output_tokens, thinking_tokens, web_searches, speed, stop_reason, effort)
@@ -115,7 +116,8 @@ select c.response_id, c.thread_id, ifnull(r.last_record_id - r.id, 0),
   c.cache_write_tokens, c.cache_write_1h_tokens, c.output_tokens, c.thinking_tokens, c.web_searches, word(c.speed),
   word(r.stop_reason), word(r.effort)
 from old_api_calls c left join old_responses r on r.id = c.response_id
-where c.id >= :low and c.id < :high and not exists (select 1 from temp.usages u where u.call_id = c.id);
+where c.id >= :low and c.id < :high
+  and (r.id is null or not exists (select 1 from temp.usages u where u.call_id = c.id));
 
 -- step 22 records
 -- A parent is kept of what can open a branch, and where no record before it has that uuid.
