@@ -12,6 +12,7 @@ import os
 import sqlite3
 import time
 
+from crusts_index.folders import is_text
 from crusts_index.index.find import NO_META, PART, Walk
 from crusts_index.index.listing import Listings
 from crusts_index.index.plan import PARSER, changed
@@ -101,10 +102,12 @@ class Looks:
 
     def _walk(self, root: str) -> Walk:
         root = os.path.realpath(root)
-        bounds = (f"{_LISTED}{root}{os.sep}", f"{_LISTED}{root}{_AFTER_SEPARATOR}")
-        kept = dict(self._store.execute(_LISTINGS, bounds))
-        listings = Listings(root, kept, time.time_ns())
-        self._listings.append((listings, kept))
+        listings = None
+        if is_text(root):  # the store can name no other
+            bounds = (f"{_LISTED}{root}{os.sep}", f"{_LISTED}{root}{_AFTER_SEPARATOR}")
+            kept = dict(self._store.execute(_LISTINGS, bounds))
+            listings = Listings(root, kept, time.time_ns())
+            self._listings.append((listings, kept))
         walk = Walk(root, listings)
         walk.walk()
         return walk
