@@ -10,6 +10,7 @@ import sys
 import tarfile
 import time
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -19,8 +20,9 @@ from hypothesis import strategies as st
 
 from crusts_index.index.find import Walk
 from crusts_index.index.listing import Listings, is_settled
+from crusts_index.store.open import open_store
 from tests.builders import SESSION, ClaudeFolder
-from tests.picture import ask, scratch
+from tests.picture import ask, index, new_store, scratch
 from tests.profiles import examples
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="folders are read again wherever ctime is no change's time")
@@ -414,3 +416,32 @@ def test_runs_of_the_command_go_by_what_the_store_keeps(tmp_path: Path) -> None:
         change()
         said = folder.crusts("index", "--json").json()
         assert expected == (said["files"], said["changed"], said["gone"])
+
+
+def test_of_many_transcripts_those_are_read_that_are_not_as_the_store_has_them(tmp_path: Path) -> None:
+    """Some grow, one was not read to its end, one by another parser, one bears another time."""
+    folder, paths = ClaudeFolder(tmp_path), []
+    for number in range(150):
+        t = folder.main(f"5e551001-0000-4000-8000-{number:012}")
+        t.prompt("hello")
+        paths.append(t.write())
+    db = new_store(tmp_path)
+    assert 150 == index(db, folder.config).changed
+    assert 0 == index(db, folder.config).changed
+
+    def in_store(sql: str, path: Path) -> None:
+        with closing(open_store(db, write=True)) as store:
+            store.execute(sql, (str(path),))
+
+    changes: list[tuple[Callable[[], object], int]] = [
+        (lambda: [append(paths[place]) for place in (3, 60, 140)], 3),
+        (lambda: in_store("update transcripts set size = -1 where path = ?", paths[70]), 1),
+        (lambda: in_store("update transcripts set parser = 0 where path = ?", paths[149]), 1),
+        (lambda: os.utime(paths[64], (1, 1)), 1),
+        (lambda: (append(paths[0]), in_store("update transcripts set size = -1 where path = ?", paths[149])), 2),
+        (lambda: (append(paths[0]), in_store("update transcripts set size = -1 where path = ?", paths[1])), 2),
+    ]
+    for change, expected in changes:
+        change()
+        assert expected == index(db, folder.config).changed
+        assert 0 == index(db, folder.config).changed

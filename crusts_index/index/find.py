@@ -40,6 +40,9 @@ else:  # on the quick path, where typing is dear to import
 _NOT_THERE = (FileNotFoundError, NotADirectoryError)
 
 
+PART = 64
+"""Transcripts of a project folder that are compared together."""
+
 NO_META = -1
 """In the place of a time, where a transcript has no .meta.json."""
 
@@ -72,11 +75,12 @@ class Project:
         """All there is to note of one of them; None where it is no more."""
         return self.sights[path]
 
-    def look(self) -> str:
-        """A few bytes over their paths and numbers."""
-        names = "\n".join(self.paths()).encode("utf-8", "surrogateescape")
+    def look(self) -> list[str]:
+        """A few bytes over their paths, and a few over the numbers of each PART of them."""
+        names, numbers = "\n".join(self.paths()).encode("utf-8", "surrogateescape"), self.numbers()
         # The hash of a tuple of numbers is the same in every process, which that of a text is not.
-        return f"{hash(tuple(self.numbers())):x} {zlib.crc32(names):x} {len(names)}"
+        parts = [f"{hash(tuple(numbers[at : at + 3 * PART])):x}" for at in range(0, len(numbers), 3 * PART)]
+        return [f"{zlib.crc32(names):x}-{len(names)}", *parts]
 
 
 class Walk:

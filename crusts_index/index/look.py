@@ -1,8 +1,9 @@
 """Tells at a look which project folders have changed since the last run that left nothing out (D4).
 
-A folder's look is a few bytes over the paths, sizes and times of its transcripts. As long as the looks hold, and the
-store holds as many transcripts under the root as they stand for, not one is compared. That they are counted is what
-makes it safe: whatever wrote in between, a transcript too many or too few shows.
+A folder's look is a few bytes over the paths of its transcripts, and over the sizes and times of each part of them. As
+long as the looks hold, and the store holds as many transcripts under the root as they stand for, not one is compared;
+where a part is another than it was, only what is in it. That they are counted is what makes it safe: whatever wrote in
+between, a transcript too many or too few shows.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ import os
 import sqlite3
 import time
 
-from crusts_index.index.find import NO_META, Walk
+from crusts_index.folders import is_text
+from crusts_index.index.find import NO_META, PART, Walk
 from crusts_index.index.listing import Listings
 from crusts_index.index.plan import PARSER, changed
+from crusts_index.jsontext import dumps
 from crusts_index.store.open import transaction
 
 TYPE_CHECKING = False
@@ -37,6 +40,7 @@ select path, size, mtime_ns, ifnull(meta_mtime_ns, {NO_META}), parser, root, fol
 """
 _MARKS_OF_ROOT = f"{_MARKS} and root = ?"
 _MARKS_OF_FOLDER = f"{_MARKS} and path >= ? and path < ?"
+_MARKS_OF_PATHS = f"{_MARKS} and path in (select value from json_each(?))"
 _AFTER_SEPARATOR = chr(ord(os.sep) + 1)
 
 
@@ -69,9 +73,9 @@ class Looks:
         missing: list[str] = []
         for walk in self._walks:
             marks, folders = self._doubted(walk)
-            for folder in folders:
+            for folder, places in folders.items():
                 project = walk.projects[folder]
-                for path in changed(project, marks, walk.root):
+                for path in changed(project, places, marks, walk.root):
                     if self._homes.get(path, walk) is walk and (sight := project.sight(path)) is not None:
                         seen[path] = walk.seen(path, sight)
             blind = [path.rstrip(os.sep) for path, _ in walk.unreadable]
@@ -98,33 +102,41 @@ class Looks:
 
     def _walk(self, root: str) -> Walk:
         root = os.path.realpath(root)
-        bounds = (f"{_LISTED}{root}{os.sep}", f"{_LISTED}{root}{_AFTER_SEPARATOR}")
-        kept = dict(self._store.execute(_LISTINGS, bounds))
-        listings = Listings(root, kept, time.time_ns())
-        self._listings.append((listings, kept))
+        listings = None
+        if is_text(root):  # the store can name no other
+            bounds = (f"{_LISTED}{root}{os.sep}", f"{_LISTED}{root}{_AFTER_SEPARATOR}")
+            kept = dict(self._store.execute(_LISTINGS, bounds))
+            listings = Listings(root, kept, time.time_ns())
+            self._listings.append((listings, kept))
         walk = Walk(root, listings)
         walk.walk()
         return walk
 
-    def _doubted(self, walk: Walk) -> tuple[dict[str, Mark], Iterable[str]]:
-        """Folders of a walk that are to be compared, and what the store knows there: by path, gone ones left out."""
+    def _doubted(self, walk: Walk) -> tuple[dict[str, Mark], dict[str, Iterable[int]]]:
+        """What the store knows of those to be compared, by path, gone ones left out; and their places, by folder."""
         marks: dict[str, Mark] = {}
-        doubted: list[str] = []
+        doubted: dict[str, Iterable[int]] = {}
         held = 0
-        for folder, project in walk.projects.items():
-            if walk.unreadable:
-                doubted.append(folder)
-                continue
-            look = self._now[folder] = project.look()
-            if self._kept.get(folder) == look:
-                held += len(project)
-            else:
-                doubted.append(folder)
+        for folder, project in {} if walk.unreadable else walk.projects.items():
+            look = project.look()
+            self._now[folder] = " ".join(look)
+            places = _unlike(self._kept.get(folder, "").split(" "), look, len(project))
+            if places is None:
+                doubted[folder] = range(len(project))
                 marks |= self._marks(_MARKS_OF_FOLDER, folder + os.sep, folder + _AFTER_SEPARATOR)
+                continue
+            held += len(project) - len(places)
+            if places:
+                doubted[folder] = places
+                paths = project.paths()
+                marks |= self._marks(_MARKS_OF_PATHS, dumps([paths[place] for place in places]))
         (count,) = self._store.execute(_READ, (walk.root, PARSER)).fetchone()
         if not walk.unreadable and held + len(marks) == count:
             return marks, doubted
-        return self._marks(_MARKS_OF_ROOT, walk.root), walk.projects
+        all_of_them: dict[str, Iterable[int]] = {
+            folder: range(len(project)) for folder, project in walk.projects.items()
+        }
+        return self._marks(_MARKS_OF_ROOT, walk.root), all_of_them
 
     def _marks(self, sql: str, *values: str) -> dict[str, Mark]:
         return {row[0]: row for row in self._store.execute(sql, values)}
@@ -140,6 +152,14 @@ def _homes(walks: list[Walk]) -> dict[str, Walk]:
         for project in walk.projects.values():
             homes.update((path, walk) for path in project.paths() if path not in homes or path.startswith(inside))
     return homes
+
+
+def _unlike(kept: list[str], now: list[str], count: int) -> list[int] | None:
+    """Places of transcripts in the parts of a look that are other ones than before; None where their paths are."""
+    if kept[0] != now[0] or len(kept) != len(now):
+        return None
+    parts = [part for part, (one, other) in enumerate(zip(kept[1:], now[1:], strict=True)) if one != other]
+    return [place for part in parts for place in range(part * PART, min(count, (part + 1) * PART))]
 
 
 def _is_below(path: str, folders: list[str]) -> bool:

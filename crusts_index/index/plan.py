@@ -70,15 +70,15 @@ else:  # on the quick path, where typing is dear to import
     Plan = namedtuple("Plan", "jobs back metas gone moved pending_bytes")
 
 
-def changed(project: Project, marks: dict[str, Mark], root: str) -> list[str]:
-    """Paths of a project's transcripts under a root that are not as they were when they were read, or not known."""
-    paths: list[str] = []
-    numbers = iter(project.numbers())
-    for path, size, mtime_ns, meta_ns in zip(project.paths(), numbers, numbers, numbers, strict=True):
-        mark = marks.get(path)
-        if mark is None or mark[1:] != (size, mtime_ns, meta_ns, PARSER, root, project.name):
-            paths.append(path)
-    return paths
+def changed(project: Project, places: Iterable[int], marks: dict[str, Mark], root: str) -> list[str]:
+    """Paths of those of a project's transcripts, under a root, that are not as they were when read, or not known."""
+    found: list[str] = []
+    paths, numbers = project.paths(), project.numbers()
+    for place in places:
+        path, mark = paths[place], marks.get(paths[place])
+        if mark is None or mark[1:] != (*numbers[3 * place : 3 * place + 3], PARSER, root, project.name):
+            found.append(path)
+    return found
 
 
 def make_plan(seen: Iterable[Seen], recall: Recall, gone: list[int]) -> Plan:
