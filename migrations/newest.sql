@@ -512,4 +512,5 @@ CREATE INDEX tool_uses_by_agent ON stored_tool_uses (agent_id) WHERE agent_id is
 CREATE INDEX tool_uses_by_key ON stored_tool_uses (substr(use_key, -6)) WHERE use_key is not null;
 CREATE INDEX tool_uses_rereading ON stored_tool_uses (use_ms) WHERE prior_read_back is not null;
 CREATE INDEX compactions_by_thread ON compactions (thread_id);
+CREATE INDEX transcripts_read ON transcripts (root, parser) WHERE gone = 0 and size >= 0;
 insert into alembic_version (version_num) values ('0002');

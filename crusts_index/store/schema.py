@@ -126,6 +126,8 @@ transcripts = Table(
     _int("meta_mtime_ns", "modification time of its .meta.json; null = none seen"),
     Index("transcripts_by_path", "path", unique=True),
     Index("transcripts_by_session", "session_id"),
+    # How many there are, without their wide rows: every run asks for it.
+    Index("transcripts_read", "root", "parser", sqlite_where=text("gone = 0 and size >= 0")),
 )
 
 fold_states = Table(

@@ -333,3 +333,4 @@ CREATE TABLE stored_window_sums (
 	messages INTEGER NOT NULL,
 	PRIMARY KEY (thread_id, branch, epoch, category)
 ) WITHOUT ROWID;
+CREATE INDEX transcripts_read ON transcripts (root, parser) WHERE gone = 0 and size >= 0;
