@@ -4,9 +4,14 @@ from collections.abc import Mapping
 
 from crusts_index.cli import plain
 from crusts_index.cli.declared import Command, Group
-from crusts_index.cli.progress import show_progress
 from crusts_index.errors import NotQuick
 from crusts_index.store.upgrade import watched
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from crusts_index.cli.progress import Tell
 
 # name -> (where it is, what it does), in the README's order. The function or Group at the place is the command.
 COMMANDS: Mapping[str, tuple[str, str]] = {
@@ -60,10 +65,17 @@ def run(argv: list[str], table: Mapping[str, tuple[str, str]] = COMMANDS) -> int
 
     A plain line is answered without typer; all else, and all that is odd about a line, is typer's.
     """
-    with watched(lambda _: show_progress("bringing the store up to date", quiet=False)):
+    with watched(_shown):
         try:
             return plain.run(argv, lambda name: load(name, table))
         except NotQuick:
             from crusts_index.cli import app
 
             return app.run(argv, table)
+
+
+def _shown(_: int) -> "AbstractContextManager[Tell | None]":
+    """How far an upgrade of the store is."""
+    from crusts_index.cli.progress import show_progress
+
+    return show_progress("bringing the store up to date", quiet=False)
