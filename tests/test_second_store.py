@@ -27,8 +27,8 @@ from crusts_index.store.upgrade import ensure, revision, watched
 from crusts_index.transcript import words
 from tests import stores
 from tests.builders import ClaudeFolder
-from tests.picture import ask, assert_sound, index, one
-from tests.stores.lived import CODE, LONG
+from tests.picture import ask, assert_sound, one
+from tests.stores.lived import CODE, LONG, change, lay
 from tests.terminal import PATIENCE
 from tests.test_faults import small_disk
 
@@ -482,25 +482,29 @@ def test_a_plain_index_upgrades_where_it_can_be_shown(tmp_path: Path) -> None:
 
 
 def test_live_transcripts_are_read_again_and_gone_ones_stay_rough(tmp_path: Path) -> None:
-    """After the upgrade the next index reads what is on disk by the new parser; totals stay."""
+    """The next index reads what is on disk by the new parser; calls, tokens and costs stay, retained ones too."""
     folder = ClaudeFolder(tmp_path)
+    lay(folder)
+    change(folder)
     (home := tmp_path / ".claude-crusts").mkdir()
     db = Path(shutil.copy(LIVED, home / "index.db"))
-    ensure(db)
-    t = folder.main("5e551001-0000-4000-8000-000000000088")
-    t.prompt("go on")
-    t.response("gone on", context=50_000)
-    t.write()
-    index(db, folder.config)
     with closing(sqlite3.connect(db)) as store, store:
-        store.execute("update transcripts set parser = 2 where gone = 0")
-    total = "select count(*), sum(input_tokens), sum(output_tokens) from api_calls"
-    before = one(db, total)
-    index(db, folder.config)
-    assert before == one(db, total)
-    rough = "select distinct is_rough from blocks b join transcripts t on t.id = b.id >> 40 where t.path {} ? || '%'"
-    assert [(0,)] == ask(db, rough.format("like"), str(folder.config))
-    assert [(1,)] == ask(db, rough.format("not like"), str(folder.config))
+        for column in ("path", "root"):
+            store.execute(f"update transcripts set {column} = replace({column}, '/home/ada', ?)", (str(tmp_path),))
+    billed = [
+        "model",
+        "timestamp",
+        "request_id",
+        "retained",
+        *(name for name in columns(db, "calls") if "_tokens" in name),
+    ]
+    before, days = shown(db, "calls", billed), shown(db, "cost_by_day", ["day", "cost_usd"])
+    assert 0 == folder.crusts("index").code
+    assert before == shown(db, "calls", billed)
+    assert days == shown(db, "cost_by_day", ["day", "cost_usd"])
+    rough = "select distinct gone, is_rough from blocks b join transcripts t on t.id = b.id >> 40 order by 1"
+    assert [(0, 0), (1, 1)] == ask(db, rough)
+    assert_sound(db)
 
 
 # ---------------------------------------------------------------- killed, no space, no power
