@@ -17,7 +17,7 @@ MOST_BYTES = 8 << 20
 """With more than this to read there is time for a progress bar."""
 READING_SECONDS = 1.2
 """The longest that a hook reads; what is left of its session the next run reads."""
-MOST_UPGRADED = 16 << 20
+MOST_UPGRADED = 8 << 20
 """Bytes of a store of an older crusts that a hook brings up to date."""
 
 

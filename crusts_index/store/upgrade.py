@@ -50,6 +50,7 @@ TIMEOUT = 120.0  # seconds: another process may be upgrading a store of years
 _COPIED, _MIGRATED, _CHECKED = 0.08, 0.8, 0.88
 _WORTH_SHRINKING = 0.2  # of the pages
 _PAGES_AT_ONCE = 4096
+_TIDYING = 2.0  # seconds to wait for others with what can be left undone
 
 _CREATED = "select name, sql from sqlite_master where type = 'view' order by rowid"
 _ORPHANS = 'select "table", parent, count(*) from pragma_foreign_key_check group by 1, 2'
@@ -212,7 +213,7 @@ def _bring_up(path: str, timeout: float) -> bool:
     size = os.path.getsize(path)
     with _watch(size) if found is not None else nullcontext() as tell:
         done = _migrate(path, timeout, _scaled(tell, size))
-        with closing(sqlite3.connect(path, timeout=timeout, isolation_level=None)) as store:
+        with closing(sqlite3.connect(path, timeout=min(timeout, _TIDYING), isolation_level=None)) as store:
             _keep_log(store)
             if done and found is not None:
                 _shrink(store)
@@ -332,6 +333,7 @@ def _back_up(path: str, copy: str, tell: "Callable[[float], None]") -> None:
     os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     try:
         with closing(read_only(path, TIMEOUT)) as store, closing(sqlite3.connect(unfinished)) as target:
+            target.execute("pragma journal_mode = off")  # a copy that is not whole is thrown away
             store.backup(target, pages=_PAGES_AT_ONCE, progress=copied)
         os.replace(unfinished, copy)
     except BaseException:
