@@ -67,6 +67,26 @@ def project_path(path: str) -> str:
     return lead + "\\".join(part for part in rest.split("\\") if part not in ("", "."))
 
 
+def worktree_repo(path: str) -> str | None:
+    """The folder that a worktree belongs to, by a path in it: `<repo>/.claude/worktrees/<name>`; else None (D22)."""
+    full = project_path(path)
+    slash = "\\" if _is_windows(full) else "/"
+    repo, _, name = full.partition(slash.join(("", ".claude", "worktrees", "")))
+    return (project_path(repo.rstrip(slash)) or slash) if name.strip(slash) else None
+
+
+def entered_repo(worktree: object, entered_from: object) -> str | None:
+    """The same of a worktree that was told by its path and by the folder from which it was entered (D22)."""
+    told = [path for path in (worktree, entered_from) if isinstance(path, str) and is_text(path)]
+    for path in told:
+        if repo := worktree_repo(path):
+            return repo
+    if not told or told[-1] is not entered_from:
+        return None
+    full = project_path(told[-1])
+    return full if full.startswith("/") or _is_windows(full) else None
+
+
 def last_part(path: str) -> str:
     """The last part of a path of any system; of one that has none, the path."""
     return path.rstrip("/\\").replace("\\", "/").rpartition("/")[2] or path
@@ -90,6 +110,10 @@ def composed(path: str) -> str:
     from unicodedata import normalize
 
     return normalize("NFC", path)
+
+
+def _is_windows(full: str) -> bool:
+    return full.startswith("\\\\") or full[1:3] == ":\\"
 
 
 def _first(parts: list[str], environ: "Mapping[str, str]") -> tuple[str | None, int]:

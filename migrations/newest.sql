@@ -420,6 +420,7 @@ CREATE TABLE payload_facts (
 	cache_expires_ms INTEGER,
 	repo TEXT,
 	worktree TEXT,
+	worktree_of TEXT,
 	branch TEXT,
 	pr TEXT,
 	PRIMARY KEY (session_id, model)

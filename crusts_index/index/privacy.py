@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from crusts_index.claude.context_report import bucket_of
 from crusts_index.index.calls import settle_calls
 from crusts_index.index.extent import SUMS
+from crusts_index.index.sessions import told_repo
 from crusts_index.index.sums import settle_all_sums
 from crusts_index.index.vocabulary import WORDS, sweep_words
 from crusts_index.store.open import transaction
@@ -77,6 +78,9 @@ def _said(key: str, value: str | None) -> str | None:
         return _name(value)  # type: ignore[no-any-return]
     if key == "relocated":
         return value  # a folder, as `cwd` is
+    if key == "worktree-state":
+        repo = told_repo(value)  # a folder, too
+        return json.dumps({"worktreeSession": {"originalCwd": repo}}, ensure_ascii=False) if repo else None
     return json.dumps(_numbers(_loads(value)), separators=(",", ":")) if key == "cost-state" and value else None
 
 
@@ -194,7 +198,7 @@ KEPT: dict[str, dict[str, Rule]] = {
     },
     "cost_states": {"model": NAME},
     "payload_facts": {
-        **dict.fromkeys(("session_id", "cache_ttl"), STAYS),
+        **dict.fromkeys(("session_id", "cache_ttl", "worktree_of"), STAYS),
         **dict.fromkeys(("repo", "worktree", "branch", "pr"), GOES),
         "model": NAME,
     },

@@ -1,4 +1,5 @@
-"""Brings sessions up to date: which session a transcript is of, its project, and which transcripts it shows (D3)."""
+"""Brings sessions up to date: which session a transcript is of, its project and the folder that its worktree belongs
+to, and which transcripts it shows (D3, D22)."""
 
 from __future__ import annotations
 
@@ -7,15 +8,23 @@ import sqlite3
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from crusts_index.folders import last_part, project_path
+from crusts_index.folders import entered_repo, last_part, project_path, worktree_repo
 from crusts_index.index.find import Seen
+from crusts_index.jsontext import loads_shallow
+from crusts_index.transcript.spelling import camel
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 
 # The first cwd that a session names, main transcripts before subagents'.
 _PROJECT = """
-select coalesce(first_cwd, folder) from transcripts where session_id = ?
+select coalesce(first_cwd, folder), first_cwd from transcripts where session_id = ?
 order by first_cwd is null, kind <> 'main', first_ms is null, first_ms, path limit 1
+"""
+
+# What its main transcripts say of the worktrees that it entered, the last one first.
+_ENTERED = """
+select m.value from transcripts t join meta_records m on m.transcript_id = t.id and m.key = 'worktree-state'
+where t.session_id = ? and t.kind = 'main' order by t.first_ms desc, t.path desc
 """
 
 _MAIN = """
@@ -117,6 +126,7 @@ def _settle_project(store: sqlite3.Connection, session: int) -> int | None:
     row = store.execute(_PROJECT, (session,)).fetchone()
     if row is None:
         return None
+    _settle_repo(store, session, row[1])
     path = project_path(row[0])
     project = store.execute("select id from projects where path = ?", (path,)).fetchone()
     if project is None:
@@ -129,6 +139,28 @@ def _settle_project(store: sqlite3.Connection, session: int) -> int | None:
         return None
     store.execute("update sessions set project_id = ? where id = ?", (project[0], session))
     return before  # type: ignore[no-any-return]
+
+
+def _settle_repo(store: sqlite3.Connection, session: int, first_cwd: str | None) -> None:
+    """Give a session the folder that its worktree belongs to: by where it began, else by the one that it entered."""
+    repo = worktree_repo(first_cwd) if first_cwd else None
+    if repo is None:
+        entered = store.execute(_ENTERED, (session,)).fetchall()
+        repo = next(filter(None, map(told_repo, (value for (value,) in entered))), None)
+    store.execute("update sessions set repo = ?1 where id = ?2 and repo is not ?1", (repo, session))
+
+
+def told_repo(value: str | None) -> str | None:
+    """The folder that the worktree of a `worktree-state` record belongs to; None where it does not say (D22)."""
+    try:
+        said = loads_shallow(value or "null")
+    except ValueError:
+        return None
+    worktree = camel(said).get("worktreeSession") if isinstance(said, dict) else None
+    if not isinstance(worktree, dict):
+        return None
+    worktree = camel(worktree)
+    return entered_repo(worktree.get("worktreePath"), worktree.get("originalCwd"))
 
 
 def _merge_spellings(store: sqlite3.Connection, path: str, project: int) -> None:

@@ -167,8 +167,8 @@ class Notices:
         body = camel(parse(step.line) if isinstance(step.line, bytes) else step.line)
         name = LAST_WINS[kind]
         value: Any = body.get(name) if name else {k: v for k, v in body.items() if k not in ("type", "sessionId")}
-        if value is None:
-            return
+        if value is None or (kind == "worktree-state" and not body.get("worktreeSession")):
+            return  # a worktree that was left stays the session's
         if kind in _TITLES:
             value = title_of(value) if isinstance(value, str) else ""
             if not value:

@@ -3,6 +3,8 @@
 --   session_id            its id
 --   title                 what it is called: see session_titles
 --   project               path of its project; null = not told
+--   repo                  the folder that its worktree belongs to (D22), by its transcripts, else by what the status line
+--                         was told; null = it works in none
 --   started, last_active  first record and last message of its main thread, ISO 8601 UTC; last_active_ms likewise
 --   messages              messages of its main thread (D7), exact
 --   calls                 billed API calls it owns, subagents included, exact
@@ -20,6 +22,10 @@ select
   s.session_id,
   (select n.title from session_titles n where n.session_key = s.id) as title,
   p.path as project,
+  coalesce(s.repo, (
+    select f.worktree_of from payload_facts f
+    where f.session_id = s.session_id and f.worktree_of is not null order by f.time_ms desc, f.model limit 1
+  )) as repo,
   strftime('%Y-%m-%dT%H:%M:%fZ', (
     select min(t.first_ms) from transcripts t where t.session_id = s.id
   ) / 1000.0, 'unixepoch') as started,
