@@ -51,6 +51,23 @@ class Words:
         return {name: self() for name in names}
 
 
+def told(session: str, words: Words) -> str:
+    """A payload with a marked word wherever it tells something of the session: alone where a sentence is no name."""
+    word = words().split()[1]
+    tree = {**words.fill("path"), **{name: words().split()[1] for name in ("name", "branch", "original_branch")}}
+    said = {
+        **words.fill("session_name", "prompt_id", "cwd", "version"),
+        "session_id": session,
+        "model": {"id": "claude-opus-4-8", "display_name": words()},
+        "workspace": {"repo": {"host": word, "owner": word, "name": words().split()[1]}, **words.fill("current_dir")},
+        "prompt_cache": words.fill("ttl", "last_miss_cause"),
+        "worktree": tree,
+        "pr": {"number": 7, "review_state": words().split()[1], **words.fill("url", "kind")},
+        "rate_limits": {"five_hour": {"used_percentage": 7, **words.fill("resets_at")}, words(): {}},
+    }
+    return json.dumps(said)
+
+
 def marked(folder: ClaudeFolder, session: str, words: Words) -> Transcript:
     """A transcript with a marked word wherever a record takes text, and a subagent of it."""
     t = folder.main(session)

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crusts_index.claude.payloads import read_hook, read_status
+from crusts_index.claude.payloads import Told, read_hook, read_status
+
+NEVER_NONE = ("limits", "cache_is_expired")
 
 HOOK = {
     "session_id": "s1",
@@ -35,6 +37,10 @@ STATUS = {
             "cache_read_input_tokens": 4000,
         },
     },
+    "prompt_cache": {"ttl": "5m", "expires_at": 1_796_056_856},
+    "rate_limits": {"five_hour": {"used_percentage": 5, "resets_at": 1_796_056_856}},
+    "worktree": {"name": "try", "path": "/w/p/.claude/worktrees/try", "branch": "try", "original_cwd": "/w/p"},
+    "pr": {"number": 7, "review_state": "approved"},
 }
 
 
@@ -157,11 +163,17 @@ values = st.recursive(
 def test_wrong_types_cost_only_their_field(data: st.DataObject) -> None:
     """Whatever stands in any field, reading does not fail, and the session is still known."""
     mangled = {key: data.draw(values | st.just(value)) for key, value in STATUS.items()}
-    for part in ("context_window", "model", "workspace", "cost"):
+    for part in (key for key, value in STATUS.items() if isinstance(value, dict)):
         if data.draw(st.booleans()):
             mangled[part] = {key: data.draw(values) for key in STATUS[part]}  # type: ignore[attr-defined]
     payload = read_status(encode({**mangled, "session_id": "s"}))
     assert payload is not None
     assert payload.session_id == "s"
     assert payload.window_size is None or payload.window_size > 0
-    assert read_hook(encode({**mangled, "session_id": "s"})) is not None
+    hook = read_hook(encode({**mangled, "session_id": "s"}))
+    assert hook is not None
+    for told in (payload.told, hook.told):
+        kinds = {name: type(getattr(told, name)) for name in Told.__slots__}
+        assert {"limits": list, "cache_is_expired": bool} == {name: kinds.pop(name) for name in NEVER_NONE}
+        numbers = {"window_tokens": int, "cache_expires_ms": int}
+        assert all(kind in (type(None), numbers.get(name, str)) for name, kind in kinds.items())

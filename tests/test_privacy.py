@@ -21,7 +21,7 @@ from crusts_index.index.privacy import KEPT, veiled, withhold
 from crusts_index.store.schema import metadata
 from crusts_index.transcript.words import word_id
 from tests.builders import SESSION, ClaudeFolder, usage
-from tests.marked import GONE, OTHER, Words, all_bytes, count_in, found_in, marked, pasted, surround
+from tests.marked import GONE, OTHER, Words, all_bytes, count_in, found_in, marked, pasted, surround, told
 from tests.picture import ask, assert_same, assert_sound, one, picture
 
 # Columns of whole numbers in which the reader puts text where that was logged.
@@ -63,9 +63,10 @@ def wild(folder: ClaudeFolder, words: Words) -> ClaudeFolder:
 
 
 def use(folder: ClaudeFolder, words: Words) -> None:
-    """Run what keeps something: index, search, a rebuild and its copy, a paste, a readout, a vanished transcript."""
+    """Run what keeps something: index, search, status line, a rebuild and its copy, a paste, a readout, a lost file."""
     run(folder, "index")
     run(folder, "search", "said")
+    run(folder, "statusline", stdin=told(SESSION, words))
     run(folder, "calibrate", SESSION, stdin=pasted(words))
     run(folder, "index", "--rebuild")
     run(folder, "readout")
@@ -182,6 +183,7 @@ def test_a_forgotten_session_is_in_no_file(wild: ClaudeFolder, words: Words) -> 
     forget_words = Words(5000)
     marked(wild, "5e551001-0000-4000-8000-0000000000cc", forget_words)
     use(wild, words)
+    run(wild, "statusline", stdin=told("5e551001-0000-4000-8000-0000000000cc", forget_words))
     run(wild, "forget", "5e551001-0000-4000-8000-0000000000cc", "--yes")
     left = {word for found in found_in(home_of(wild)).values() for word in found}
     assert left

@@ -1,5 +1,6 @@
 """What Claude Code writes to the standard input of hooks and status lines, read without ever failing."""
 
+from crusts_index.folders import entered_repo
 from crusts_index.jsontext import loads
 
 TYPE_CHECKING = False
@@ -12,6 +13,53 @@ _LARGEST_WINDOW = 10**9
 """Tokens: more is no window's size, and was not meant as one."""
 _INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 _LONGEST_NAME = 4096
+_LONGEST_ID = 200
+_MOST_PERCENT = 1000
+_FIRST_SECOND, _LAST_SECOND = 10**9, 10**10
+"""Seconds since 1970 between which a moment may lie: from 2001 on, and no milliseconds."""
+LIMITS = ("five_hour", "seven_day")
+
+
+class Told:
+    """What a payload tells that no transcript says: of its session and model, and of the account's limits (D20).
+
+    A field is None where the payload does not say, or not believably. Times are UTC milliseconds.
+    """
+
+    __slots__ = (
+        "branch",
+        "cache_expires_ms",
+        "cache_is_expired",
+        "cache_ttl",
+        "limits",
+        "model",
+        "pr",
+        "repo",
+        "session_id",
+        "window_tokens",
+        "worktree",
+        "worktree_of",
+    )
+
+    def __init__(self, fields: "dict[str, Any]", session_id: str | None, model: str | None) -> None:
+        self.session_id, self.model = _id(session_id), _id(model)
+        workspace, tree = _object(fields.get("workspace")), _object(fields.get("worktree"))
+        self.window_tokens = _window_size(_object(fields.get("context_window")))
+        cache = _object(fields.get("prompt_cache"))
+        self.cache_ttl = _ttl(cache.get("ttl"))
+        self.cache_expires_ms = _moment(cache.get("expires_at"))
+        self.cache_is_expired = fields.get("prompt_cache_likely_expired") is True
+        self.repo = _repo(_object(workspace.get("repo")))
+        self.worktree = _id(tree.get("name")) or _id(workspace.get("git_worktree"))
+        self.worktree_of = entered_repo(_name(tree.get("path")), _name(tree.get("original_cwd")))
+        self.branch = _id(tree.get("branch"))
+        self.pr = _pull_request(_object(fields.get("pr")))
+        self.limits = _limits(_object(fields.get("rate_limits")))
+
+    @property
+    def is_worth_keeping(self) -> bool:
+        """Whether it tells of a session's model, or of a limit."""
+        return bool(self.limits) or None not in (self.session_id, self.model)
 
 
 class HookPayload:
@@ -23,6 +71,7 @@ class HookPayload:
         "hook_event_name",
         "model_id",
         "session_id",
+        "told",
         "transcript_path",
     )
 
@@ -34,6 +83,7 @@ class HookPayload:
         self.hook_event_name = _name(fields.get("hook_event_name"))
         model = fields.get("model")
         self.model_id = _name(model.get("id") if isinstance(model, dict) else model)
+        self.told = Told(fields, self.session_id, self.model_id)
 
 
 class StatusPayload:
@@ -53,6 +103,7 @@ class StatusPayload:
         "output_tokens",
         "project_dir",
         "session_id",
+        "told",
         "transcript_path",
         "window_size",
     )
@@ -67,19 +118,9 @@ class StatusPayload:
         self.project_dir = _name(_object(fields.get("workspace")).get("project_dir"))
         self.cost_usd = _number(_object(fields.get("cost")).get("total_cost_usd"))
         self.columns = _count(fields.get("columns")) or None
-        self._read_window(_object(fields.get("context_window")))
-
-    def _read_window(self, window: "dict[str, Any]") -> None:
-        self.window_size = _tokens(window.get("context_window_size")) or _tokens(window.get("total_tokens")) or None
-        usage = window.get("current_usage")
-        said = usage if isinstance(usage, dict) else {"input_tokens": usage}
-        # Behind a compaction all are 0 until the next call: not known yet. One part that makes no sense makes no sum.
-        parts = [0 if said.get(key) is None else _tokens(said[key]) for key in _INPUT]
-        self.context_tokens = None if None in parts else sum(part or 0 for part in parts) or None
-        self.output_tokens = None if self.context_tokens is None else _tokens(said.get("output_tokens"))
-        # Some versions sent 200,000 for a window that held far more (D10).
-        if self.window_size and (self.context_tokens or 0) > self.window_size:
-            self.window_size = None
+        self.told = Told(fields, self.session_id, self.model_id)
+        self.window_size = self.told.window_tokens
+        self.context_tokens, self.output_tokens = _usage(_object(fields.get("context_window")))
 
 
 def read_hook(data: bytes) -> HookPayload | None:
@@ -101,13 +142,69 @@ def read_status(data: bytes) -> StatusPayload | None:
     return payload if known else None
 
 
+def _window_size(window: "dict[str, Any]") -> int | None:
+    size = _tokens(window.get("context_window_size")) or _tokens(window.get("total_tokens")) or None
+    # Some versions sent 200,000 for a window that held far more (D10).
+    return size if size and (_usage(window)[0] or 0) <= size else None
+
+
+def _usage(window: "dict[str, Any]") -> tuple[int | None, int | None]:
+    """The input side of the last call, and its output."""
+    usage = window.get("current_usage")
+    said = _object(usage) if isinstance(usage, dict) else {"input_tokens": usage}
+    # Behind a compaction all are 0 until the next call: not known yet. One part that makes no sense makes no sum.
+    parts = [0 if said.get(key) is None else _tokens(said[key]) for key in _INPUT]
+    context = None if None in parts else sum(part or 0 for part in parts) or None
+    return context, None if context is None else _tokens(said.get("output_tokens"))
+
+
+def _ttl(value: object) -> str | None:
+    """How long a cache lives: `5m`, `1h`."""
+    if isinstance(value, str) and 1 < len(value) < 6 and value.isascii() and value[:-1].isdigit():
+        return value if value[-1] in "smhd" else None
+    return None
+
+
+def _moment(value: object) -> int | None:
+    """Seconds since 1970 as milliseconds."""
+    number = _number(value)
+    return int(number * 1000) if number is not None and _FIRST_SECOND <= number < _LAST_SECOND else None
+
+
+def _repo(said: "dict[str, Any]") -> str | None:
+    parts = [_id(said.get(part)) for part in ("host", "owner", "name")]
+    return "/".join(filter(None, parts)) if parts[2] else None
+
+
+def _pull_request(said: "dict[str, Any]") -> str | None:
+    number, state = _count(said.get("number")), _id(said.get("review_state"))
+    return None if number is None else f"{number} {state}" if state else str(number)
+
+
+def _limits(said: "dict[str, Any]") -> "list[tuple[str, float, int | None]]":
+    """Of each limit that is told: its name, per cent used, and when it begins again."""
+    found = []
+    for name in LIMITS:
+        limit = _object(said.get(name))
+        used = _number(limit.get("used_percentage"))
+        if used is not None and used <= _MOST_PERCENT:
+            found.append((name, used, _moment(limit.get("resets_at"))))
+    return found
+
+
+def _id(value: object) -> str | None:
+    """A name of one word."""
+    name = _name(value)
+    return name if name and len(name) <= _LONGEST_ID and name.isprintable() and " " not in name else None
+
+
 def _read_object(data: bytes) -> "dict[str, Any] | None":
     text = data.decode("utf-8", "replace").removeprefix("\ufeff")
     try:
         value = loads(text)
     except (ValueError, RecursionError):
         value = _beginning(text)
-    return value if isinstance(value, dict) else None
+    return _object(value) if isinstance(value, dict) else None
 
 
 def _beginning(text: str) -> object:
@@ -126,7 +223,15 @@ def _beginning(text: str) -> object:
 
 
 def _object(value: object) -> "dict[str, Any]":
-    return value if isinstance(value, dict) else {}
+    """The object with its names in snake_case; where both spellings are there, that one holds."""
+    if not isinstance(value, dict):
+        return {}
+    others = [name for name in value if not name.islower()]
+    return {_snake(name): value[name] for name in others} | value if others else value
+
+
+def _snake(name: str) -> str:
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
 
 
 def _name(value: object) -> str | None:

@@ -49,7 +49,8 @@ def forget(settings: Settings, session: Session = None, before: Before = None, y
     if not yes:
         _ask(settings, found, copies_holding(settings.db, names))
     with closing(open_writer(settings)) as store:
-        done = take_out(store, names)
+        is_of_all = session is None and not settings.project
+        done = take_out(store, names, bound if is_of_all else None)
         kept = keep_promises(store, settings, is_asked=True)
     _tell(settings, done, kept or Kept([], [], None))
 

@@ -37,6 +37,7 @@ from old.surroundings o where not exists (
   select 1 from main.surroundings m where m.path = o.path and m.content_hash = o.content_hash and m.kind = o.kind
     and m.project_path is o.project_path and m.name is o.name and m.mtime_ns = o.mtime_ns)
 """
+_TOLD = ("payload_facts", "limit_samples")
 _RUNS = """
 insert into runs (started_ms, duration_ms, kind, version, files, changed, gone, bytes_read, records, problems)
 select started_ms, duration_ms, kind, version, files, changed, gone, bytes_read, records, problems
@@ -90,6 +91,9 @@ def catch_up(old: str, fresh: str, begun: Marks) -> None:
             _mark_gone(store, [one for one in theirs if one not in ahead and theirs[one].gone and not mine[one].gone])
             for statement in (_PASTED, _SURROUNDED):
                 store.execute(statement)
+            for table in _TOLD:  # only the old store was told any of it
+                store.execute(f"delete from main.{table}")
+                copy_table(store, table, "1")
             store.execute(_RUNS, (begun.last_run,))
             if store.execute(_OTHER_PRICES).fetchone():
                 _take_prices(store)

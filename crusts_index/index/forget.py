@@ -47,15 +47,23 @@ class Forgotten(NamedTuple):
     shared_calls: int
 
 
-def forget(store: sqlite3.Connection, sessions: Sequence[str]) -> Forgotten:
+def forget(store: sqlite3.Connection, sessions: Sequence[str], before_ms: int | None = None) -> Forgotten:
     """Take all rows of these sessions out, in one transaction; what others share with them is settled again.
 
-    The ids are remembered, of sessions that the store does not know too; that nothing beside the store tells of them
+    `before_ms` = what payloads told before then goes too, of limits and of sessions that the store does not know. The
+    ids are remembered, of sessions that the store does not know too; that nothing beside the store tells of them
     either is promised.
     """
     store.execute("pragma secure_delete = on")  # what is deleted is overwritten
     with transaction(store):
-        return _forget(store, sessions)
+        done = _forget(store, sessions)
+        if before_ms is not None:
+            store.execute("delete from limit_samples where time_ms < ?", (before_ms,))
+            store.execute(
+                "delete from payload_facts where time_ms < ? and session_id not in (select session_id from sessions)",
+                (before_ms,),
+            )
+        return done
 
 
 def forget_returned(store: sqlite3.Connection) -> None:
@@ -127,10 +135,11 @@ def take_out(store: sqlite3.Connection, transcript: int, responses: set[int], us
 
 
 def _drop_sessions(store: sqlite3.Connection, sessions: Sequence[str]) -> None:
-    """The sessions themselves, what was pasted for them, and projects that have none left, with what surrounds them."""
+    """The sessions themselves, what was pasted for them or told of them, and projects that have none left."""
     named = (json.dumps(list(sessions)),)
     mine = "select id from sessions where session_id in (select value from json_each(?))"
     store.execute(f"delete from context_reports where session_id in ({mine})", named)
+    store.execute("delete from payload_facts where session_id in (select value from json_each(?))", named)
     projects = store.execute(
         f"select distinct p.id, p.path from sessions s join projects p on p.id = s.project_id where s.id in ({mine})",
         named,

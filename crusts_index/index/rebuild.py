@@ -39,7 +39,6 @@ _WHOLE = (
         "runs",
         "forgotten",
     ),
-    *("payload_facts", "limit_samples"),
 )
 
 

@@ -38,8 +38,8 @@ def run(argv: list[str]) -> int:
 def inject(settings: "Settings", data: bytes) -> None:
     """Print the advice as Claude Code wants it, and log it, if the gate is open; else nothing."""
     from crusts_index.claude.payloads import read_hook
-    from crusts_index.insight.gate import advice, gate_of, is_hot
-    from crusts_index.store.when import iso, now_ms
+    from crusts_index.insight.gate import gate_of, is_hot
+    from crusts_index.store.when import now_ms
 
     gate = gate_of(settings.config)
     payload = read_hook(data) if gate.is_enabled else None
@@ -53,24 +53,31 @@ def inject(settings: "Settings", data: bytes) -> None:
         return
     live = Live(settings, named, now)
     try:
-        if not live.is_known or not is_hot(live.window, gate):
-            return
-        focus = _focus(live, settings)
-        text = advice(live.window, focus)
-        entry = {
-            "ts": iso(now),
-            "sessionId": named.session_id,
-            "usagePercent": round(live.window.usage_percentage, 1),
-            "windowTokens": live.window.size,
-            "reclaimableTokens": focus.tokens if focus else 0,
-            "advisoryText": text if keeps_text(settings.config) else None,
-        }
+        if live.is_known and is_hot(live.window, gate):
+            _advise(settings, live, named.session_id, now)
+        live.remember()
     finally:
         live.close()
-    target.speak()
-    _log(settings, entry)  # first: without a log there would be no gap between two
+
+
+def _advise(settings: "Settings", live: "Live", session_id: str, now: int) -> None:
     import json
 
+    from crusts_index.insight.gate import advice
+    from crusts_index.store.when import iso
+
+    focus = _focus(live, settings)
+    text = advice(live.window, focus)
+    entry = {
+        "ts": iso(now),
+        "sessionId": session_id,
+        "usagePercent": round(live.window.usage_percentage, 1),
+        "windowTokens": live.window.size,
+        "reclaimableTokens": focus.tokens if focus else 0,
+        "advisoryText": text if keeps_text(settings.config) else None,
+    }
+    target.speak()
+    _log(settings, entry)  # first: without a log there would be no gap between two
     said = {"hookEventName": EVENT, "additionalContext": text}
     sys.stdout.write(json.dumps({"hookSpecificOutput": said}))
 

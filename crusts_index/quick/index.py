@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 
     from crusts_index.store.upgrade import Tell
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from crusts_index.claude.payloads import Told
+    from crusts_index.claude.roots import Root
+
 MOST_BYTES = 8 << 20
 """With more than this to read there is time for a progress bar."""
 READING_SECONDS = 1.2
@@ -46,8 +51,13 @@ def run_hook(settings: Settings, payload: bytes) -> None:
         return
     roots = target.roots_there(settings)
     files = named_transcripts(roots, said.session_id, said.transcript_path, said.agent_transcript_path)
-    if not files:
-        return
+    if files:
+        _index_named(settings, files, roots)
+    if said.told.is_worth_keeping:
+        _remember(settings, said.told)
+
+
+def _index_named(settings: Settings, files: "list[str]", roots: "list[Root]") -> None:
     from crusts_index.index.refresh import HOOK_SECONDS, index_named, keeps_text
     from crusts_index.index.summary import Options
     from crusts_index.store.upgrade import watched
@@ -56,6 +66,18 @@ def run_hook(settings: Settings, payload: bytes) -> None:
     options = Options(jobs=0, keep_text=keeps_text(settings), kind="hook", seconds=seconds)
     with watched(_only_small):
         index_named(settings, files, options, timeout=target.left(HOOK_SECONDS), roots=roots)
+
+
+def _remember(settings: Settings, told: "Told") -> None:
+    from crusts_index.quick.named import open_quietly
+    from crusts_index.quick.remember import remember
+
+    store = open_quietly(settings)
+    if store is not None:
+        try:
+            remember(settings, told, store)
+        finally:
+            store.close()
 
 
 def _only_small(size: int) -> "AbstractContextManager[Tell | None]":

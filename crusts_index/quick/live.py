@@ -85,6 +85,14 @@ class Live:
         if self.connection is not None:
             self.connection.close()
 
+    def remember(self) -> None:
+        """Keep what the payload tells, behind the answer that it asked for; never in its way."""
+        told = self._named.told
+        if told is not None and told.is_worth_keeping and self.connection is not None:
+            from crusts_index.quick.remember import remember
+
+            remember(self._settings, told, self.connection)
+
     @property
     def is_known(self) -> bool:
         """Whether anything at all is known of the window."""

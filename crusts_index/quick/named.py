@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
 
-    from crusts_index.claude.payloads import HookPayload, StatusPayload
+    from crusts_index.claude.payloads import HookPayload, StatusPayload, Told
     from crusts_index.claude.roots import Root
     from crusts_index.store.settings import Settings
 
@@ -40,6 +40,7 @@ class Named:
         self.context_tokens, self.output_tokens = context_tokens, output_tokens
         self.connection: sqlite3.Connection | None = None  # where it was found, open, if it was looked for
         self.roots: list[Root] | None = None  # where its transcript must lie, if it is not the user who named it
+        self.told: Told | None = None  # what else a payload says of it
 
 
 def stem_of(path: str | None) -> str:
@@ -61,7 +62,7 @@ def of_payload(settings: "Settings", payload: "HookPayload | StatusPayload") -> 
     found = named_transcripts(roots, payload.session_id, payload.transcript_path)
     path = found[0] if found else None
     named = Named(payload.session_id or session_of(payload.transcript_path), path, payload.model_id, cwd=payload.cwd)
-    named.roots = roots
+    named.roots, named.told = roots, payload.told
     return named
 
 

@@ -54,6 +54,7 @@ def show(settings: "Settings", session: str | None, last: int | None, *, hook: b
             sys.stdout.write(encode(document(live)) + "\n")
         else:
             put(sentence(live))
+        live.remember()
     finally:
         live.close()
 

@@ -61,43 +61,51 @@ def run(argv: list[str]) -> int:
 
 def show(settings: "Settings", data: bytes, template: str, wrapped: str | None) -> None:
     """Print what the wrapped command prints for the same payload, if there is one, and our line behind it."""
-    other = None
+    other = live = None
     if wrapped:
         from crusts_index.quick.wrapped import Wrapped
 
         other = Wrapped(wrapped, data)  # it runs while we look
     try:
-        ours = line(settings, data, template)
+        from crusts_index.claude.payloads import read_status
+
+        payload = read_status(data)
+        live = look(settings, data, payload)
+        ours = line(settings, live, payload, template) if live is not None else Safe(FALLBACK)
     except Exception as error:  # a status line is there, or it is not: a fault of ours must not blank it
         note(f"{type(error).__name__}: {error}")
         ours = Safe(FALLBACK)
     theirs = other.output(WRAP_SECONDS) if other is not None else ""
     put(Safe(f"{theirs} │ {ours}") if theirs else ours)  # theirs is the user's own, colours and all
+    if live is not None:
+        try:
+            live.remember()
+        finally:
+            live.close()
 
 
-def line(settings: "Settings", data: bytes, template: str) -> Safe:
-    """The line for a payload; a short one that says so where nothing is known."""
-    from crusts_index.claude.payloads import read_status
+def look(settings: "Settings", data: bytes, payload: "StatusPayload | None") -> "Live | None":
+    """The window that a payload is of, or without any that of the session last active here; None for odd data."""
     from crusts_index.quick.live import Live
     from crusts_index.quick.named import here, newest, of_payload
     from crusts_index.store.when import now_ms
 
-    payload = read_status(data)
     if payload is not None:
         named = of_payload(settings, payload)
         named.window_size, named.cwd = payload.window_size, payload.project_dir or payload.cwd
         named.context_tokens, named.output_tokens = payload.context_tokens, payload.output_tokens
     elif data:
-        return Safe(FALLBACK)
+        return None
     else:
         named = newest(settings, here())
-    live = Live(settings, named, now_ms())
-    try:
-        if not live.is_known:
-            return Safe(FALLBACK + ": nothing yet" if payload else FALLBACK)
-        return render(template, fields(live, payload, template), colours(settings, live.window.health), width(payload))
-    finally:
-        live.close()
+    return Live(settings, named, now_ms())
+
+
+def line(settings: "Settings", live: "Live", payload: "StatusPayload | None", template: str) -> Safe:
+    """The line for a window; a short one that says so where nothing is known."""
+    if not live.is_known:
+        return Safe(FALLBACK + ": nothing yet" if payload else FALLBACK)
+    return render(template, fields(live, payload, template), colours(settings, live.window.health), width(payload))
 
 
 def fields(live: "Live", payload: "StatusPayload | None", template: str) -> dict[str, str]:
