@@ -194,7 +194,7 @@ def test_a_store_in_trouble_is_done_without(tmp_path: Path, trouble: str) -> Non
         elif trouble == "foreign":
             store.execute("drop table alembic_version")
         elif trouble == "damaged":
-            store.execute("drop table responses")
+            store.execute("drop table stored_responses")
         if trouble in ("absent", "empty"):
             store.close()
             db.unlink()

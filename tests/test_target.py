@@ -17,6 +17,7 @@ import pytest
 
 from crusts_index.claude.roots import Root
 from crusts_index.claude.transcripts import named_transcripts, place_of, session_of
+from crusts_index.store.open import HEAD
 from tests.builders import SESSION, ClaudeFolder, Outcome, Transcript
 from tests.picture import ask
 
@@ -265,7 +266,7 @@ def test_a_store_may_be_locked_for_good(folder: ClaudeFolder, t: Transcript, arg
         assert begins(args, done.out, "○ 15%")
         store.execute("rollback")
         if state == "older":
-            store.execute("update alembic_version set version_num = '0001'")
+            store.execute("update alembic_version set version_num = ?", (HEAD,))
     assert 0 == folder.crusts("index", "--hook", stdin=payload(t)).code
     assert [(2,)] == ask(db, "select count(*) from api_calls")
 
