@@ -3,19 +3,14 @@
 -- Columns: calls. input, cache_read, cache_write, output: tokens, exact. cost_usd: list price (D15), derived; null = a
 -- call is unpriced. unpriced_calls: how many.
 select
-  count(c.id) as calls,
+  ifnull(sum(c.calls), 0) as calls,
   ifnull(sum(c.input_tokens), 0) as input,
   ifnull(sum(c.cache_read_tokens), 0) as cache_read,
   ifnull(sum(c.cache_write_tokens), 0) as cache_write,
   ifnull(sum(c.output_tokens), 0) as output,
-  case when count(c.id) = count(c.price_id) then round(ifnull(sum(
-    (c.input_tokens * p.input_usd + c.cache_read_tokens * p.cache_read_usd
-      + (c.cache_write_tokens - c.cache_write_1h_tokens) * p.cache_write_5m_usd
-      + c.cache_write_1h_tokens * p.cache_write_1h_usd + c.output_tokens * p.output_usd) / 1e6
-    + ifnull(c.web_searches * p.web_search_usd / 1e3, 0)), 0), 6) end as cost_usd,
-  count(c.id) - count(c.price_id) as unpriced_calls
+  case when ifnull(sum(c.unpriced_calls), 0) = 0 then round(ifnull(sum(c.cost_usd), 0), 6) end as cost_usd,
+  ifnull(sum(c.unpriced_calls), 0) as unpriced_calls
 from sessions as s
 join transcripts as t on t.session_id = s.id
-left join api_calls as c on c.transcript_id = t.id
-left join prices as p on p.id = c.price_id
+left join priced_sums as c on c.thread_id >= t.id << 20 and c.thread_id < (t.id + 1) << 20
 where s.session_id = :session;

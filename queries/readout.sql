@@ -5,20 +5,30 @@
 -- Columns: calls. context, cache_read, cache_write, input: tokens. write_usd: what the cache writes cost,
 -- summing what is priced; null where nothing is. unpriced_calls: calls without a price. nonstandard_calls: calls with a
 -- speed, tier or place of their own that the price list has no price for: costed as standard.
+-- Whole quarters of an hour come from sums; only what stands before the first of them is added up call by call.
+with first (quarter) as (select max(ifnull(:since, 0) + 899999, 0) / 900000),
+wanted as (
+  select transcript_id from transcript_projects where instr(sought, replace(lower(:project), '\', '/'))
+),
+spent as (
+  select s.price_id, s.mode, s.calls, s.input_tokens, s.cache_read_tokens, s.cache_write_tokens, s.cache_write_1h_tokens
+  from first as f cross join call_sums as s
+  where s.quarter >= f.quarter and (:project is null or s.transcript_id in (select transcript_id from wanted))
+  union all
+  select c.price_id, c.speed, 1, c.input_tokens, c.cache_read_tokens, c.cache_write_tokens, c.cache_write_1h_tokens
+  from first as f cross join api_calls as c
+  where c.time_ms >= ifnull(:since, 0) and c.time_ms < f.quarter * 900000
+    and (:project is null or c.transcript_id in (select transcript_id from wanted))
+)
 select
-  count(*) as calls,
-  ifnull(sum(c.context_tokens), 0) as context,
+  ifnull(sum(c.calls), 0) as calls,
+  ifnull(sum(c.input_tokens + c.cache_read_tokens + c.cache_write_tokens), 0) as context,
   ifnull(sum(c.cache_read_tokens), 0) as cache_read,
   ifnull(sum(c.cache_write_tokens), 0) as cache_write,
   ifnull(sum(c.input_tokens), 0) as input,
   case when count(*) = 0 then 0.0 else round(sum(
     (c.cache_write_tokens - c.cache_write_1h_tokens) * p.cache_write_5m_usd
     + c.cache_write_1h_tokens * p.cache_write_1h_usd) / 1e6, 6) end as write_usd,
-  count(*) - count(c.price_id) as unpriced_calls,
-  ifnull(sum(c.speed is not null and c.speed is not p.speed), 0) as nonstandard_calls
-from api_calls c left join prices p on p.id = c.price_id
-where c.time_ms >= ifnull(:since, 0)
-  and (:project is null or c.transcript_id in (
-    select t.id from projects p join sessions s on s.project_id = p.id
-    join transcripts t on t.session_id = s.id
-      where instr(replace(lower(p.path), '\', '/'), replace(lower(:project), '\', '/'))));
+  ifnull(sum(c.calls) filter (where c.price_id is null), 0) as unpriced_calls,
+  ifnull(sum(c.calls) filter (where c.mode is not null and c.mode is not p.speed), 0) as nonstandard_calls
+from spent as c left join prices as p on p.id = c.price_id;

@@ -2,18 +2,29 @@
 --   :since    UTC milliseconds: results at or after it; null = all
 --   :project  part of a project's path, in any case; null = all
 -- Columns: name: the tool. tokens: of its results, each counted once (D2), estimated (X-size).
-select
-  coalesce(u.name, (select o.name from tool_uses o where substr(o.use_key, -6) = substr(u.use_key, -6)
-    and o.use_key = u.use_key and o.owns = 1))
-    as name,
-  sum(u.result_tokens) as tokens
--- Ids begin with their transcript's, so only transcripts that reach into the period are looked at.
-from transcripts t cross join tool_uses u on u.id >= t.id << 40 and u.id < (t.id + 1) << 40
-where u.owns_result and u.result_record_id is not null
-  and (:since is null or t.last_ms >= :since) and (:since is null or u.result_ms >= :since)
-  and (:project is null or t.id in (
-    select t.id from projects p join sessions s on s.project_id = p.id
-    join transcripts t on t.session_id = s.id
-      where instr(replace(lower(p.path), '\', '/'), replace(lower(:project), '\', '/'))))
-group by 1
-order by tokens desc, name;
+-- Whole quarters of an hour come from sums; of the one before the first of them result by result.
+with first (quarter) as (select ifnull((:since + 899999) / 900000, -1)),
+wanted as (
+  select transcript_id from transcript_projects where instr(sought, replace(lower(:project), '\', '/'))
+),
+summed as (
+  select s.name, sum(s.result_tokens) as tokens
+  from first as f cross join stored_tool_sums as s
+  where s.quarter >= f.quarter and s.results > 0
+    and (:project is null or s.thread_id >> 20 in (select transcript_id from wanted))
+  group by s.name
+),
+results as (
+  select (select w.word from words as w where w.id = s.name) as name, s.tokens from summed as s
+  union all
+  select coalesce(u.name, (select o.name from tool_uses as o where substr(o.use_key, -6) = substr(u.use_key, -6)
+    and o.use_key = u.use_key and o.owns = 1)), u.result_tokens
+  from (
+    select distinct s.thread_id >> 20 as transcript_id from first as f cross join stored_tool_sums as s
+    where :since is not null and s.quarter = f.quarter - 1 and s.results > 0
+      and (:project is null or s.thread_id >> 20 in (select transcript_id from wanted))) as t
+  cross join first as f
+  cross join tool_uses as u on u.id >= t.transcript_id << 40 and u.id < (t.transcript_id + 1) << 40
+  where u.owns_result and u.result_record_id is not null and u.result_ms >= :since and u.result_ms < f.quarter * 900000
+)
+select name, sum(tokens) as tokens from results group by name order by tokens desc, name;

@@ -15,13 +15,11 @@ with chosen as materialized (
     or instr(replace(lower(coalesce(p.path, t.folder)), '\', '/'), replace(lower(:project), '\', '/'))
 ),
 calls as (
-  select c.time_ms / 900000 as quarter, h.session_id, c.price_id, count(*) as calls, sum(c.input_tokens) as input,
-         sum(c.cache_read_tokens) as cache_read, sum(c.cache_write_tokens) as cache_write,
-         sum(c.cache_write_1h_tokens) as cache_write_1h, sum(c.output_tokens) as output,
-         sum(c.web_searches) as searches
-  from api_calls as c join chosen as h on h.transcript = c.transcript_id
-  where c.time_ms is not null
-  group by quarter, h.session_id, c.price_id
+  select s.quarter, h.session_id, sum(s.calls) as calls, sum(s.cache_read_tokens) as cache_read,
+         sum(s.context_tokens) as context, sum(s.cost_usd) as usd, sum(s.unpriced_calls) as unpriced_calls
+  from priced_sums as s join chosen as h on h.transcript = s.transcript_id
+  where s.quarter is not null
+  group by s.quarter, h.session_id
 ),
 points as (
   select c.time_ms / 900000 as quarter, h.session_id, max(c.context_tokens) as peak
@@ -39,13 +37,17 @@ cuts as (
   group by quarter
 ),
 results as (
-  select u.result_ms / 900000 as quarter, sum(u.result_tokens) as tokens,
-         sum(u.result_tokens) filter (where u.prior_read_id is not null
-           and (u.prior_edit_id is null or u.prior_edit_id < u.prior_read_id)) as reread
-  from tool_uses as u
-  where u.owns_result = 1 and u.result_record_id is not null and u.result_ms is not null
+  select s.quarter, sum(s.result_tokens) as tokens, 0 as reread
+  from stored_tool_sums as s
+  where s.quarter >= 0 and s.results > 0
+    and (:project is null or s.thread_id >> 20 in (select transcript from chosen))
+  group by s.quarter
+  union all
+  select u.result_ms / 900000, 0, u.result_tokens
+  from stored_tool_uses as i cross join tool_uses as u on u.id = i.id
+  where i.prior_read_back is not null and u.owns_result = 1 and u.result_record_id is not null
+    and u.result_ms is not null and (u.prior_edit_id is null or u.prior_edit_id < u.prior_read_id)
     and (:project is null or u.transcript_id in (select transcript from chosen))
-  group by quarter
 ),
 -- a time is turned into the user's week once a quarter of an hour: every zone's midnight falls on one
 weeks as materialized (
@@ -65,14 +67,9 @@ medians as (
   group by week
 ),
 billed as (
-  select w.week, count(distinct c.session_id) as sessions, sum(c.calls) as calls,
-         sum(c.cache_read) as cache_read, sum(c.input + c.cache_read + c.cache_write) as context,
-         sum((c.input * p.input_usd + c.cache_read * p.cache_read_usd
-              + (c.cache_write - c.cache_write_1h) * p.cache_write_5m_usd
-              + c.cache_write_1h * p.cache_write_1h_usd + c.output * p.output_usd) / 1e6
-             + ifnull(c.searches * p.web_search_usd / 1e3, 0)) as usd,
-         sum(c.calls) filter (where c.price_id is null) as unpriced_calls
-  from calls as c join weeks as w using (quarter) left join prices as p on p.id = c.price_id
+  select w.week, count(distinct c.session_id) as sessions, sum(c.calls) as calls, sum(c.cache_read) as cache_read,
+         sum(c.context) as context, sum(c.usd) as usd, sum(c.unpriced_calls) as unpriced_calls
+  from calls as c join weeks as w using (quarter)
   group by w.week
 ),
 named as (select distinct week from weeks)

@@ -12,19 +12,39 @@
 with recursive
 -- A block begins at the full hour of the first call after the block before it has ended, five hours later.
 blocks (start) as (
-  select min(time_ms) / 3600000 * 3600000 from api_calls where :by = 'block'
+  select min(time_ms) / 3600000 * 3600000 from stored_calls where :by = 'block'
   union all
-  select (select min(time_ms) / 3600000 * 3600000 from api_calls where time_ms >= start + 18000000)
+  select (select min(time_ms) / 3600000 * 3600000 from stored_calls where time_ms >= start + 18000000)
   from blocks where start is not null
 ),
 quarters (n) as (values (0) union all select n + 1 from quarters where n < 19),
 block_quarters as materialized (
   select start / 900000 + n as quarter, start from blocks cross join quarters where start is not null
 ),
-wanted_projects as (
-  select t.id as transcript_id
-  from projects p join sessions s on s.project_id = p.id join transcripts t on t.session_id = s.id
-  where instr(replace(lower(p.path), '\', '/'), replace(lower(:project), '\', '/'))
+wanted as (
+  select transcript_id from transcript_projects where instr(sought, replace(lower(:project), '\', '/'))
+),
+-- Whole quarters of an hour come from sums, what stands before the first and behind the last of them call by call.
+ends (first, last) as (
+  select
+    case when :since is not null then max(:since + 899999, 0) / 900000 when :until is not null then 0 else -1 end,
+    ifnull(:until / 900000, 1 << 60)
+),
+counted as (
+  select s.thread_id, ifnull(s.quarter, -1) as quarter, s.model, s.price_id, s.mode, s.calls, s.input_tokens,
+    s.cache_read_tokens, s.cache_write_tokens, s.cache_write_1h_tokens, s.output_tokens, s.web_searches, s.retained
+  from ends as e cross join call_sums as s
+  where ifnull(s.quarter, -1) >= e.first and ifnull(s.quarter, -1) < e.last
+  union all
+  select c.thread_id, c.time_ms / 900000, c.model, c.price_id, c.speed, 1, c.input_tokens, c.cache_read_tokens,
+    c.cache_write_tokens, c.cache_write_1h_tokens, c.output_tokens, c.web_searches, c.retained
+  from ends as e cross join api_calls as c
+  where c.time_ms >= :since and c.time_ms < min(e.first * 900000, ifnull(:until, 1 << 60))
+  union all
+  select c.thread_id, c.time_ms / 900000, c.model, c.price_id, c.speed, 1, c.input_tokens, c.cache_read_tokens,
+    c.cache_write_tokens, c.cache_write_1h_tokens, c.output_tokens, c.web_searches, c.retained
+  from ends as e cross join api_calls as c
+  where c.time_ms >= max(e.last * 900000, e.first * 900000) and c.time_ms < :until
 ),
 -- part: what a row is made of. Of time a quarter of an hour, since turning a time into the user's day is slow; every
 -- zone is made of them.
@@ -32,14 +52,14 @@ spent as (
   select
     case ifnull(:by, 'model')
       when 'model' then model
-      when 'project' then transcript_id
-      when 'session' then transcript_id
+      when 'project' then thread_id >> 20
+      when 'session' then thread_id >> 20
       when 'agent' then thread_id
-      else time_ms / 900000
+      else nullif(quarter, -1)
     end as part,
     price_id,
-    speed,
-    count(*) as calls,
+    mode,
+    sum(calls) as calls,
     sum(input_tokens) as input,
     sum(cache_read_tokens) as cache_read,
     sum(cache_write_tokens) as cache_write,
@@ -47,11 +67,9 @@ spent as (
     sum(output_tokens) as output,
     sum(web_searches) as searches,
     sum(retained) as retained_calls
-  from api_calls
-  where (:since is null or time_ms >= :since)
-    and (:until is null or time_ms < :until)
-    and (:project is null or transcript_id in (select transcript_id from wanted_projects))
-  group by part, price_id, speed
+  from counted
+  where :project is null or thread_id >> 20 in (select transcript_id from wanted)
+  group by part, price_id, mode
 ),
 priced as (
   select
@@ -71,7 +89,7 @@ priced as (
       when 'agent' then (select a.agent from thread_agents a where a.thread_key = s.part)
     end as key,
     s.*,
-    case when s.speed is not null and s.speed is not p.speed then s.calls else 0 end as nonstandard_calls,
+    case when s.mode is not null and s.mode is not p.speed then s.calls else 0 end as nonstandard_calls,
     (s.input * p.input_usd + s.cache_read * p.cache_read_usd
       + (s.cache_write - s.cache_write_1h) * p.cache_write_5m_usd + s.cache_write_1h * p.cache_write_1h_usd
       + s.output * p.output_usd) / 1e6 + ifnull(s.searches * p.web_search_usd / 1e3, 0) as usd

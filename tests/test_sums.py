@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,14 +17,18 @@ from hypothesis import strategies as st
 from crusts_index.index.forget import forget
 from crusts_index.index.privacy import scrub
 from crusts_index.index.sums import settle_all_sums
+from crusts_index.store import query
 from crusts_index.store.open import open_store
 from crusts_index.store.prices import learn_prices, resolve_prices
+from tests import unsummed
 from tests.families import families, growths, roots_below
-from tests.picture import index, index_named, new_store, scratch, set_prices, small_stretches
+from tests.picture import ask, index, index_named, new_store, scratch, set_prices, small_stretches
 from tests.profiles import examples
-from tests.strategies import MODELS, write_step
+from tests.strategies import MODELS, write_folder, write_step
 from tests.summed import SUMS, assert_summed
 
+ZONES = ("UTC", "Asia/Kathmandu", "America/St_Johns", "Pacific/Auckland", "America/New_York")
+"""Quarters of an hour off, and with summer time in either half of the world."""
 HAPPENS = ("both", "both", "named", "gone", "rewritten", "forgotten", "priced", "scrubbed", "settled")
 
 
@@ -48,6 +57,80 @@ def happen(data: st.DataObject, base: Path, db: Path, step: tuple[str, bytes]) -
             resolve_prices(store)
             settle_all_sums(store)
             store.execute("commit")
+
+
+def same(store: sqlite3.Connection, name: str, **given: object) -> None:
+    """A query gives what it gave without sums; amounts but for the last digits, which follow the order of adding."""
+    found, wanted = store.execute(query.sql(name), given).fetchall(), unsummed.rows(store, name, **given)
+    assert [rounded(row) for row in wanted] == [rounded(row) for row in found], (name, given)
+
+
+def rounded(row: tuple[object, ...]) -> list[object]:
+    """Its amounts to five digits."""
+    return [round(value, 5) if isinstance(value, float) else value for value in row]
+
+
+def assert_reported(data: st.DataObject, db: Path, zone: str) -> None:
+    """Reports of random periods and projects say what they would say without sums."""
+    moments = [row[0] for row in ask(db, "select time_ms from stored_calls union select use_ms from stored_tool_uses")]
+    known = [moment for moment in moments if moment is not None] or [0]
+    near = st.sampled_from((0, 1, -1, 450_000, 900_000, -900_000, 3_600_000, 86_400_000, -86_400_000))
+    period = st.one_of(st.none(), st.builds(lambda at, by: at + by, st.sampled_from(known), near))
+    edge = st.one_of(period, st.sampled_from(known).map(lambda at: at // 900_000 * 900_000))
+    project = data.draw(st.sampled_from((None, None, "site", "API", "work\\api", "nowhere")))
+    since, until = data.draw(edge), data.draw(edge)
+    with closing(sqlite3.connect(db)) as store, in_zone(zone):
+        for name in ("readout", "readout_sessions", "readout_tools"):
+            same(store, name, since=since, project=project)
+        by = data.draw(st.sampled_from("model day week month block project session agent".split()))
+        same(store, "usage", by=by, since=since, until=until, project=project)
+        by = data.draw(st.sampled_from((None, "tool", "server")))
+        same(store, "usage_tools", by=by, since=since, until=until, project=project)
+        for session, _ in store.execute("select session_id, id from sessions").fetchall():
+            same(store, "compare", session=session)
+        for name in ("doctor_nonstandard", "doctor_unpriced"):
+            same(store, name)
+        same(store, "trend_weeks", project=project, limit=None)
+        transcripts = json.dumps([row[0] for row in store.execute("select id from transcripts")])
+        same(store, "trend_models", transcripts=transcripts)
+        points: dict[int, list[int]] = {}
+        for key, context in unsummed.rows(store, "readout_curve", since=since):
+            points.setdefault(key, []).append(context)
+        curves: dict[int, list[int]] = {}
+        for key, contexts in store.execute(query.sql("readout_curve"), {"since": since}):
+            curves.setdefault(key, []).extend(map(int, contexts.split(",")))
+        assert points == curves
+        for name in unsummed.VIEWS:
+            found = store.execute(f"select * from {name}").fetchall()
+            wanted = unsummed.rows(store, name)
+            assert sorted(map(rounded, wanted), key=str) == sorted(map(rounded, found), key=str), name
+
+
+@contextmanager
+def in_zone(name: str) -> Iterator[None]:
+    """SQLite's local time is that of a zone."""
+    before = os.environ.get("TZ")
+    os.environ["TZ"] = name
+    time.tzset()
+    try:
+        yield
+    finally:
+        os.environ.pop("TZ") if before is None else os.environ.update(TZ=before)
+        time.tzset()
+
+
+@pytest.mark.long
+@examples(100)
+@given(st.data(), families(), st.sampled_from(ZONES))
+def test_reports_say_what_they_say_without_sums(data: st.DataObject, files: dict[str, bytes], zone: str) -> None:
+    """Any period, zone and project: whole quarters of an hour from sums, the edges call by call."""
+    with scratch() as base:
+        db = new_store(base)
+        set_prices(db, MODELS[:3])
+        write_folder(base, files)
+        index(db, *(root for root in roots_below(base) if root.exists()))
+        for _ in range(4):
+            assert_reported(data, db, zone)
 
 
 @pytest.mark.long

@@ -10,7 +10,7 @@ from crusts_index.plain import Safe, escaped, note
 from crusts_index.regular import is_regular
 from crusts_index.rows.readout import (
     ReadoutCompaction,
-    ReadoutPoint,
+    ReadoutCurve,
     ReadoutReread,
     ReadoutSession,
     ReadoutTool,
@@ -72,8 +72,8 @@ def read(store: "sqlite3.Connection", since: int, project: str | None) -> "dict[
         return query.rows(store, kind, since=since, project=project)
 
     curves: dict[int, list[int]] = {}
-    for point in query.rows(store, ReadoutPoint, since=since):
-        curves.setdefault(point.session_key, []).append(point.context)
+    for part in query.rows(store, ReadoutCurve, since=since):
+        curves.setdefault(part.session_key, []).extend(map(int, part.contexts.split(",")))
     return insight.detail(
         when.iso(since),
         rows(ReadoutTotal)[0],

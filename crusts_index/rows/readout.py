@@ -31,11 +31,11 @@ class ReadoutSession(NamedTuple):
 
 
 @of("readout_curve")
-class ReadoutPoint(NamedTuple):
-    """A call of a main thread: its context in tokens."""
+class ReadoutCurve(NamedTuple):
+    """Calls of a main thread: their contexts in tokens, parted by commas."""
 
     session_key: int
-    context: int
+    contexts: str
 
 
 @of("readout_compactions")

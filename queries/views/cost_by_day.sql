@@ -10,24 +10,11 @@ select
   date(q.quarter * 900, 'unixepoch', 'localtime') as day,
   q.model,
   sum(q.calls) as calls,
-  sum(q.input) as input_tokens,
-  sum(q.cache_read) as cache_read_tokens,
-  sum(q.cache_write) as cache_write_tokens,
-  sum(q.output) as output_tokens,
-  case when count(*) = count(q.price_id) then round(sum(
-    (q.input * x.input_usd + q.cache_read * x.cache_read_usd
-      + (q.cache_write - q.cache_write_1h) * x.cache_write_5m_usd
-      + q.cache_write_1h * x.cache_write_1h_usd + q.output * x.output_usd) / 1e6
-      + ifnull(q.searches * x.web_search_usd / 1e3, 0)), 6) end as cost_usd,
-  sum(case when q.price_id is null then q.calls else 0 end) as unpriced_calls
-from (
-    -- By the quarter of an hour first: turning a time into the user's day is slow.
-    select
-      time_ms / 900000 as quarter, model, price_id, count(*) as calls, sum(input_tokens) as input,
-      sum(cache_read_tokens) as cache_read, sum(cache_write_tokens) as cache_write,
-      sum(cache_write_1h_tokens) as cache_write_1h, sum(output_tokens) as output,
-      sum(web_searches) as searches
-    from api_calls group by 1, 2, 3
-  ) q
-  left join prices x on x.id = q.price_id
+  sum(q.input_tokens) as input_tokens,
+  sum(q.cache_read_tokens) as cache_read_tokens,
+  sum(q.cache_write_tokens) as cache_write_tokens,
+  sum(q.output_tokens) as output_tokens,
+  case when count(*) = count(q.price_id) then round(sum(q.cost_usd), 6) end as cost_usd,
+  sum(q.unpriced_calls) as unpriced_calls
+from priced_sums q
 group by 1, 2;

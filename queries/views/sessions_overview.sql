@@ -33,29 +33,26 @@ select
   ifnull((select sum(h.messages)
     from transcripts t join threads h on h.id = t.id << 20
     where t.session_id = s.id and t.kind = 'main' and t.in_view = 1 and t.superseded = 0), 0) as messages,
-  (select count(*)
-    from transcripts t join threads h on h.transcript_id = t.id join responses r on r.thread_id = h.id
-      join api_calls c on c.id = r.call_id and c.response_id = r.id
-    where t.session_id = s.id) as calls,
-  (select c.model
-    from transcripts t join responses r on r.thread_id = t.id << 20 join api_calls c on c.id = r.call_id
-    where t.session_id = s.id and t.kind = 'main' and t.in_view = 1 and t.superseded = 0
-      and r.id > 0 and r.is_advisor = 0
-    order by t.first_ms is null desc, t.first_ms desc, t.path desc, r.id desc limit 1) as model,
-  (select max(nullif(c.context_tokens, 0))
-    from transcripts t join responses r on r.thread_id = t.id << 20 join api_calls c on c.id = r.call_id
-    where t.session_id = s.id and t.kind = 'main' and t.in_view = 1 and t.superseded = 0
-      and r.id > 0 and r.is_advisor = 0) as peak_ctx,
+  ifnull((select sum(c.calls)
+    from transcripts t join stored_call_sums c on c.thread_id >= t.id << 20 and c.thread_id < (t.id + 1) << 20
+    where t.session_id = s.id), 0) as calls,
+  (select (select c.model from api_calls c where c.id = l.call_id)
+    from (
+      select t.first_ms, t.path, (
+        select r.call_id from responses r
+        where r.thread_id = t.id << 20 and r.id > 0 and r.is_advisor = 0 and r.call_id is not null
+        order by r.id desc limit 1) as call_id
+      from transcripts t
+      where t.session_id = s.id and t.kind = 'main' and t.in_view = 1 and t.superseded = 0) l
+    where l.call_id is not null
+    order by l.first_ms is null desc, l.first_ms desc, l.path desc limit 1) as model,
+  (select max(c.peak_tokens) from transcripts t join stored_curves c on c.thread_id = t.id << 20
+    where t.session_id = s.id and t.kind = 'main' and t.in_view = 1 and t.superseded = 0) as peak_ctx,
   (select count(*) from transcripts t join compactions k on k.thread_id = t.id << 20
     where t.session_id = s.id and t.kind = 'main' and t.in_view = 1 and t.superseded = 0) as compactions,
-  (select case when count(*) = count(c.price_id) then round(ifnull(sum(
-      (c.input_tokens * x.input_usd + c.cache_read_tokens * x.cache_read_usd
-        + (c.cache_write_tokens - c.cache_write_1h_tokens) * x.cache_write_5m_usd
-        + c.cache_write_1h_tokens * x.cache_write_1h_usd + c.output_tokens * x.output_usd) / 1e6
-        + ifnull(c.web_searches * x.web_search_usd / 1e3, 0)), 0), 6) end
-    from transcripts t join threads h on h.transcript_id = t.id join responses r on r.thread_id = h.id
-      join api_calls c on c.id = r.call_id and c.response_id = r.id
-      left join prices x on x.id = c.price_id
+  (select case when count(*) = count(c.price_id) then round(ifnull(sum(c.cost_usd), 0), 6) end
+    from transcripts t
+      join priced_sums c on c.thread_id >= t.id << 20 and c.thread_id < (t.id + 1) << 20
     where t.session_id = s.id) as cost_usd,
   (select t.last_version from transcripts t
     where t.session_id = s.id and t.last_version is not null

@@ -20,10 +20,8 @@ select
   case when h.kind = 'subagent' then t.agent_description end as description,
   h.messages,
   (select count(*) from responses r where r.thread_id = h.id and r.id > 0 and r.call_id is not null) as calls,
-  (select count(*) from responses r join api_calls c on c.response_id = r.id and c.id = r.call_id
-    where r.thread_id = h.id) as owned_calls,
-  (select max(nullif(c.context_tokens, 0)) from responses r join api_calls c on c.id = r.call_id
-    where r.thread_id = h.id and r.id > 0 and r.is_advisor = 0) as peak_ctx,
+  ifnull((select sum(c.calls) from stored_call_sums c where c.thread_id = h.id), 0) as owned_calls,
+  (select max(c.peak_tokens) from stored_curves c where c.thread_id = h.id) as peak_ctx,
   t.in_view = 1 and t.superseded = 0 as in_view,
   t.path,
   h.id & ((1 << 20) - 1) as thread,
