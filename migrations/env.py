@@ -16,11 +16,22 @@ from alembic import context
 from alembic.migration import MigrationContext
 from alembic.operations import Operations
 
+from crusts_index.index.sums import settle_all_sums
 from crusts_index.store.schema import metadata
-from crusts_index.store.upgrade import upgrading
+from crusts_index.store.upgrade import lay_views, upgrading
 
 if TYPE_CHECKING:
+    import sqlite3
+
     from sqlalchemy import Connection
+
+
+def bring_up(connection: Connection) -> None:
+    """Migrate a store, and make again what follows from its rows by the code of today: no script may do that."""
+    migrate(connection)
+    store: sqlite3.Connection = connection.connection.driver_connection
+    lay_views(store)
+    settle_all_sums(store)
 
 
 def migrate(connection: Connection) -> None:
@@ -52,10 +63,12 @@ if context.is_offline_mode():
 
 given = context.config.attributes.get("connection")
 if given is not None:
-    migrate(given)
+    bring_up(given)
 else:
-    store = context.get_x_argument(as_dictionary=True).get("store")
-    with upgrading(store or ":memory:") as developers:
-        if not store:
+    named = context.get_x_argument(as_dictionary=True).get("store")
+    with upgrading(named or ":memory:") as developers:
+        if named:
+            bring_up(developers)
+        else:
             lay_newest(developers)
-        migrate(developers)
+            migrate(developers)

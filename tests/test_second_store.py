@@ -21,8 +21,10 @@ from typing import Any
 import pytest
 
 from crusts_index.errors import NotQuick
+from crusts_index.index.extent import SUMS
+from crusts_index.index.sums import settle_all_sums
 from crusts_index.resources import resource_path
-from crusts_index.store.open import HEAD
+from crusts_index.store.open import HEAD, open_store, transaction
 from crusts_index.store.upgrade import ensure, revision, watched
 from crusts_index.transcript import words
 from tests import stores
@@ -127,6 +129,19 @@ def test_the_store_is_laid_as_a_new_one(lived: Path, tmp_path: Path) -> None:
     made = "select name, replace(sql, char(10), ' ') from sqlite_master where type in ('table', 'index') order by name"
     assert ask(tmp_path / "new.db", made) == ask(lived, made)
     assert one(lived, "pragma freelist_count") < one(lived, "pragma page_count") / 5
+
+
+def test_sums_are_there_at_once(lived: Path) -> None:
+    """Reports find them as an index run would have left them."""
+    ensure(lived)
+    made = {name: ask(lived, f"select * from {name} order by 1, 2, 3") for name in SUMS}
+    assert made["stored_call_sums"]
+    assert made["stored_curves"]
+    with closing(open_store(lived, write=True)) as store, transaction(store):
+        settle_all_sums(store)
+    assert made == {name: ask(lived, f"select * from {name} order by 1, 2, 3") for name in SUMS}
+    total = "select sum({}), sum(output_tokens), sum(retained) from {}"
+    assert ask(lived, total.format("1", "api_calls")) == ask(lived, total.format("calls", "call_sums"))
 
 
 def test_texts(lived: Path) -> None:

@@ -47,7 +47,7 @@ _UPGRADING = (
 TIMEOUT = 120.0  # seconds: another process may be upgrading a store of years
 
 # How much of the whole is done when a part of it is: the copy of the old file, the scripts, what is behind them.
-_COPIED, _MIGRATED, _CHECKED = 0.08, 0.8, 0.88
+_COPIED, _MIGRATED, _CHECKED = 0.06, 0.66, 0.92
 _WORTH_SHRINKING = 0.2  # of the pages
 _PAGES_AT_ONCE = 4096
 _TIDYING = 2.0  # seconds to wait for others with what can be left undone
@@ -202,7 +202,7 @@ def _bring_up(path: str, timeout: float) -> bool:
         found, laid = _read_state(store, path)
         if found == HEAD:
             if laid != _fingerprint():
-                _lay_views(store)
+                lay_views(store)
             store.execute("commit")
             return laid != _fingerprint()
         if found is None and _is_bare(store) and _lay_newest(store):
@@ -257,7 +257,7 @@ def _lay_newest(store: sqlite3.Connection) -> bool:
         return False
     for statement in statements:
         store.execute(statement)
-    _lay_views(store)
+    lay_views(store)
     return True
 
 
@@ -279,14 +279,13 @@ def _migrate(path: str, timeout: float, tell: "Callable[[float], None]") -> bool
         config.attributes["connection"] = connection
         config.attributes["tell"] = lambda part: tell(_COPIED + (_MIGRATED - _COPIED) * part)
         command.upgrade(config, "head")
-        _lay_views(store)
         _lay_again(store, theirs)
         _check_references(store, path, found)
     tell(_CHECKED)
     return True
 
 
-def _lay_views(store: sqlite3.Connection) -> None:
+def lay_views(store: sqlite3.Connection) -> None:
     """Our views as their files say; those laid before and no longer there go."""
     scripts = view_scripts()
     for name in {*_laid_names(store), *(name for name, _ in scripts)}:
