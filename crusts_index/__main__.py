@@ -136,6 +136,10 @@ def _run(args: list[str], quick: tuple[str, list[str]] | None, *, is_process: bo
             return _run_quick(*quick)
         except NotQuick:
             pass
+    if sys.flags.no_site:  # started by `entry`, to do more than that is for
+        import site
+
+        site.main()
     from crusts_index.cli import commands
 
     return commands.run(args)

@@ -22,6 +22,7 @@ ALLOWED = {
     "quick": {"store", "claude", "index", "insight"},  # insight is pure, and says what a line says
     "cli": {"render", "insight", "index", "store", "claude", "quick"},
     "__main__": {"quick", "cli"},
+    "entry": {"__main__"},
     "resources": set(),
     "rows": set(),
     "__init__": set(),
@@ -128,10 +129,10 @@ def test_the_settings_need_none_of_the_dear_standard_modules() -> None:
 
 
 def test_a_window_is_judged_without_the_dear_standard_modules() -> None:
-    """What a status line and the hooks load, rows by name included, needs neither those nor contextlib."""
-    loaded = loaded_by("import crusts_index.quick.live, crusts_index.insight.loading")
+    """What a status line and the hooks load, rows by name included, needs neither those nor contextlib nor dates."""
+    loaded = loaded_by("import crusts_index.quick.live, crusts_index.quick.remember, crusts_index.insight.loading")
     assert "crusts_index.rows.window" in loaded
-    assert set() == (DEAR | {"contextlib"}) & loaded
+    assert set() == (DEAR | {"contextlib", "datetime"}) & loaded
 
 
 def test_what_reads_transcripts_does_without_typing_extensions() -> None:

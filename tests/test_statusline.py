@@ -19,6 +19,7 @@ import pytest
 from crusts_index.quick.statusline import DEFAULT_FORMAT, FIELDS, render, short, unknown_fields
 from tests.builders import SESSION, ClaudeFolder, Transcript
 from tests.picture import ask
+from tests.program import Program
 
 OTHER = "printf 'theirs %s' \"$(wc -c)\""
 
@@ -297,7 +298,7 @@ def test_twenty_at_once(tmp_path: Path) -> None:
 def run_shell(command: str, stdin: str, environ: dict[str, str]) -> str:
     """What a command of the settings prints, run as Claude Code does."""
     done = subprocess.run(
-        ["/bin/sh", "-c", command], input=stdin, env=environ, capture_output=True, text=True, check=True
+        ["/bin/sh", "-c", command], input=stdin, env=environ, capture_output=True, text=True, check=True, cwd="/"
     )
     return done.stdout
 
@@ -314,7 +315,8 @@ def test_install_and_uninstall(tmp_path: Path) -> None:
     assert "installed already" in folder.crusts("statusline", "install").out
     entry = settings(folder)["statusLine"]
     assert {"type", "command", "padding"} == set(entry)
-    assert os.path.isabs(shlex.split(entry["command"])[0])
+    words = shlex.split(entry["command"])
+    assert ([True, True], ["-I", "-S"]) == ([os.path.isabs(words[0]), os.path.isabs(words[3])], words[1:3])
     t = talk(folder, 20_000)
     bare = {"NO_COLOR": "1", "CLAUDE_CONFIG_DIR": str(folder.config)}
     assert run_shell(entry["command"], payload(t), bare).startswith("○ 10%")
@@ -323,6 +325,44 @@ def test_install_and_uninstall(tmp_path: Path) -> None:
     assert folder.crusts("statusline", "uninstall").code == 0
     assert {} == settings(folder)
     assert "not installed." in folder.crusts("statusline", "status").out
+
+
+def test_it_is_told_when_what_it_runs_is_gone(tmp_path: Path) -> None:
+    """As after Python was upgraded: by status and doctor; installing it again mends it, and keeps format and wrap."""
+    folder = ClaudeFolder(tmp_path)
+    before = {"statusLine": {"type": "command", "command": OTHER}}
+    (folder.config / "settings.json").write_text(json.dumps(before))
+    folder.crusts("statusline", "install", "--wrap", "--format", "{percent}")
+    entry = settings(folder)["statusLine"]
+    moved = entry["command"].replace("/crusts_index/entry.py", "/gone/crusts_index/entry.py")
+    for command in (moved, moved.replace(sys.executable, "/gone/python", 1), "/gone/crusts statusline"):
+        (folder.config / "settings.json").write_text(json.dumps({"statusLine": {**entry, "command": command}}))
+        told = folder.crusts("statusline", "status", "--json").json()
+        assert (True, True) == (told["installed"], "/gone/" in told["missing"])
+        assert "statusline install" in told["message"]
+        found = folder.crusts("doctor", "--json").json()["checks"]
+        (verdict,) = [one for one in found if one["name"] == "Status line integration"]
+        assert (told["message"], "warn") == (verdict["detail"], verdict["status"].lower())
+    (folder.config / "settings.json").write_text(json.dumps({"statusLine": {**entry, "command": moved}}))
+    assert 0 == folder.crusts("statusline", "install").code
+    assert entry == settings(folder)["statusLine"]
+    assert folder.crusts("statusline", "status", "--json").json()["missing"] is None
+
+
+@pytest.mark.process
+def test_it_runs_by_its_place_alone(tmp_path: Path) -> None:
+    """A copy of the package is enough, whatever the locale and the environment say; the whole program is behind it."""
+    (place := tmp_path / "my place").mkdir()
+    Program(place)
+    folder = ClaudeFolder(tmp_path / "home")
+    given = payload(talk(folder, 20_000), **window(200_000, 20_000))
+    command = [sys.executable, "-I", "-S", str(place / "crusts_index" / "entry.py"), "statusline"]
+    for more in ({}, {"PYTHONHOME": "/nonexistent"}, {"PYTHONPATH": str(tmp_path)}, {"LC_ALL": "C"}, {"LANG": "de_DE"}):
+        env = {"CLAUDE_CONFIG_DIR": str(folder.config), "NO_COLOR": "1", **more}
+        done = subprocess.run(command, input=given, env=env, cwd="/", capture_output=True, text=True, check=True)
+        assert ("○ 10% · cache cold\n", "") == (done.stdout, done.stderr)
+    said = subprocess.run([*command, "--help"], env=folder.env(), cwd="/", capture_output=True, text=True, check=True)
+    assert "{calls}" in said.stdout
 
 
 def test_another_status_line_is_kept(tmp_path: Path) -> None:

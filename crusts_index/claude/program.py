@@ -4,7 +4,9 @@ import os
 import shlex
 import sys
 
-from crusts_index.claude.commands import MODULE, PROGRAM
+from crusts_index.claude.commands import BARE, ENTRY, MODULE, PROGRAM
+
+_TRIED_SECONDS = 5.0
 
 
 def program_command(*words: str) -> str:
@@ -14,6 +16,30 @@ def program_command(*words: str) -> str:
     a terminal. Of several names of it the one on PATH is taken, since an upgrade leaves that in place.
     """
     return shlex.join([*_program(), *words])
+
+
+def bare_command(*words: str) -> str:
+    """A shell command that runs a quick command of this crusts in a bare interpreter, which takes a fifth less.
+
+    It names our own file and nothing that an installation brings in. Where that does not run, as out of an archive,
+    it is `program_command`.
+    """
+    entry = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), ENTRY)
+    command = [os.path.abspath(sys.executable), *BARE, entry, *words]
+    return shlex.join(command) if sys.executable and _runs(command) else program_command(*words)
+
+
+def _runs(command: list[str]) -> bool:
+    """Whether it answers nothing with something."""
+    import subprocess
+
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_TRIED_SECONDS, cwd=os.sep
+        )
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return done.returncode == 0 and bool(done.stdout.strip())
 
 
 def _program() -> list[str]:

@@ -85,7 +85,8 @@ def _status_line(settings: Settings) -> Verdict:
     if not os.path.exists(user_settings(os.environ)):
         return WARN, "no settings to look into; `crusts statusline install` shows the window at a glance"
     found: dict[str, Any] = statusline.state(settings)
-    return (WARN if found["dropped"] or found["state"] == "other" else PASS), found["message"]
+    is_odd = found["dropped"] or found["missing"] or found["state"] == "other"
+    return (WARN if is_odd else PASS), found["message"]
 
 
 def _slash_command() -> Verdict:

@@ -6,8 +6,8 @@ import os
 import shlex
 from typing import Any
 
-from crusts_index.claude.commands import crusts_arguments, split_command
-from crusts_index.claude.program import program_command
+from crusts_index.claude.commands import crusts_arguments, missing_file, split_command
+from crusts_index.claude.program import bare_command
 from crusts_index.claude.roots import user_settings
 from crusts_index.claude.settings import read_settings
 from crusts_index.claude.status_line import (
@@ -45,7 +45,7 @@ def install(settings: Settings, format: Template = None, wrap: Keep = False) -> 
     if unknown:
         raise WrongUsage(f"--format: no field {unknown[0]!r}; there are {', '.join(quick.FIELDS)}")
     words = ["statusline", *(["--format", format] if format else [])]
-    command = program_command(*words)
+    command = bare_command(*words)
     done = installed.edit_user_settings(settings, lambda found: _set(found, command, wrap=wrap))
     installed.note_status_line(settings, is_installed=True, command=command)
     console.put("The status line is installed." if done.changed else "The status line is installed already.")
@@ -79,7 +79,10 @@ def state(settings: Settings) -> dict[str, Any]:
     whose, noted = status_line_state(found), installed.noted_status_line(settings)
     is_ours = whose in ("ours", "wrapped")
     command = status_line_command(found)
-    if is_ours and found.get("disableAllHooks") is True:
+    missing = missing_file(command) if is_ours and command else None
+    if missing:
+        message = f"The status line runs {missing}, which is not there any more: run `crusts statusline install` again."
+    elif is_ours and found.get("disableAllHooks") is True:
         message = "The status line is installed, but disableAllHooks in the settings turns it off."
     elif is_ours:
         message = "The status line is installed."
@@ -93,6 +96,7 @@ def state(settings: Settings) -> dict[str, Any]:
         "state": whose,
         "dropped": noted and not is_ours,
         "command": command,
+        "missing": missing,
         "wraps": wrapped_command(command) if is_ours and command else None,
         "settings": user_settings(os.environ),
         "message": message,

@@ -7,17 +7,16 @@ payload says the same again.
 
 import os
 import sys
-from sqlite3 import Error
 
 from crusts_index.errors import CrustsError
 from crusts_index.quick import target
 from crusts_index.store.config import keeps_text
+from crusts_index.store.driver import sqlite3
 from crusts_index.store.open import open_store, transaction
 from crusts_index.store.when import now_ms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import sqlite3
     from typing import Any
 
     from crusts_index.claude.payloads import Told
@@ -74,7 +73,7 @@ def remember(settings: "Settings", told: "Told", store: "sqlite3.Connection") ->
             sys.stdout.flush()
             if target.left(LEAST_SECONDS) >= LEAST_SECONDS and _log_bytes(settings.db) <= MOST_LOG:
                 _write(settings.db, told, now, keep_text=keep_text)
-    except (CrustsError, Error, OSError):
+    except (CrustsError, sqlite3.Error, OSError):
         return
 
 

@@ -1,11 +1,11 @@
 """Opens the store, guards its transactions, and says in one line what is wrong with it."""
 
 import os
-import sqlite3
 
 from crusts_index.errors import CrustsError, ignored
 from crusts_index.regular import is_regular
 from crusts_index.resources import resource_path
+from crusts_index.store.driver import sqlite3
 from crusts_index.store.locks import Lock, store_lock, take
 
 TYPE_CHECKING = False

@@ -5,8 +5,9 @@ after it. So the promise is written down in that transaction, and stays until al
 goes on with it, should this process be killed.
 """
 
-import sqlite3
 import time
+
+from crusts_index.store.driver import sqlite3
 
 TEXT, SESSIONS = "text", "sessions"
 """What is promised to be nowhere: any text, or those sessions that are forgotten."""

@@ -4,12 +4,12 @@ On the quick path, so neither pathlib, re nor typing is imported.
 """
 
 import os
-import sqlite3
 from functools import cache, partial
 
 from crusts_index.errors import CrustsError
 from crusts_index.resources import resource_path
 from crusts_index.rows import queries_of
+from crusts_index.store.driver import sqlite3
 from crusts_index.store.open import explained
 
 TYPE_CHECKING = False
