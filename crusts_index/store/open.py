@@ -23,17 +23,13 @@ HEAD = max(
 _MEMORY = (
     "pragma cache_size = -16000",  # KiB; 64 MB is no faster and holds the memory
     "pragma temp_store = memory",
-    "pragma mmap_size = 67108864",
+    "pragma mmap_size = 0",  # mapped pages count as memory, and nothing is quicker by them
 )
-# A report may look at all of a store, and what is mapped is not copied. Mapped pages count as memory of the process, so
-# whoever writes maps none: it gains nothing by it.
-_READING = "pragma mmap_size = 1073741824"
 _WRITING = (
     "pragma journal_mode = wal",
     "pragma synchronous = normal",
     "pragma wal_autocheckpoint = 8000",  # pages: a first index writes much, a checkpoint waits for the disk
     "pragma journal_size_limit = 33554432",
-    "pragma mmap_size = 0",
 )
 
 
@@ -68,8 +64,6 @@ def open_store(
         _demand_head(store, path)
         if write:
             _prepare_writing(store, timeout)  # only now: it would lay an empty file over
-        else:
-            store.execute(_READING)
     except BaseException as error:
         if store is not None:
             store.close()

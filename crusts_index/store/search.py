@@ -83,7 +83,6 @@ def keep_up(settings: "Settings", only: "Iterable[int] | None" = None) -> None:
         leave_nothing(path)
         return
     with closing(open_store(settings.db)) as store:
-        store.execute("pragma mmap_size = 0")  # all of a large store would be mapped, and count as memory
         update(store, path, only, timeout=0.0)
 
 
