@@ -18,8 +18,8 @@ select boundaries,
          select max(before - context) from (
            select r.input_tokens + r.cache_read_tokens + r.cache_write_tokens as context,
                   lag(r.input_tokens + r.cache_read_tokens + r.cache_write_tokens) over (order by r.id) as before
-           from responses as r
-           where r.thread_id = :transcript << 20 and r.id > 0 and r.is_advisor = 0 and r.has_usage = 1)
+           from stored_responses as r
+           where r.thread_id = :transcript << 20 and r.id > 0 and r.flags & 12 = 8)
          where context > 0) end as largest_drop,
        case when :trim then (select coalesce(max(is_own), 0) from uses) end as own_calls
 from shape;

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from crusts_index.transcript.wrappers import split
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -32,7 +30,7 @@ def milliseconds(stamp: object) -> int | None:
     """UTC milliseconds of a timestamp as logged; None for anything else."""
     if not isinstance(stamp, str):
         return None
-    from datetime import UTC, datetime  # sqlite3 has it loaded
+    from datetime import UTC, datetime  # only now: where nothing is new no time is read
 
     try:
         moment = datetime.fromisoformat(stamp)
@@ -48,7 +46,7 @@ def is_prompt(record: Json, texts: list[str]) -> bool:
     kind = origin.get("kind") if isinstance(origin, dict) else None
     if record.get("isMeta") is True or kind not in (None, "human"):
         return False
-    return any(split(text).words for text in texts)
+    return _says_something(texts)
 
 
 def is_rendered(record: Json, body: Json) -> bool:
@@ -91,7 +89,13 @@ def is_queued_prompt(body: Json) -> bool:
         return False
     parts = list_of(body.get("prompt"))
     texts = [part if isinstance(part, str) else text_of(part.get("text")) or "" for part in parts if part]
-    return not any(texts) or any(split(text).words for text in texts)
+    return not any(texts) or _says_something(texts)
+
+
+def _says_something(texts: list[str]) -> bool:
+    from crusts_index.transcript.wrappers import split  # only now: most of what is new are answers and results
+
+    return any(split(text).words for text in texts)
 
 
 def counts_of(usage: Json) -> Counts:

@@ -6,10 +6,11 @@ from crusts_index.errors import CrustsError, ignored
 from crusts_index.regular import is_regular
 from crusts_index.resources import resource_path
 from crusts_index.store.driver import sqlite3
-from crusts_index.store.locks import Lock, store_lock, take
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from crusts_index.store.locks import Lock
+
     StorePath = str | os.PathLike[str]
 
 TIMEOUT = 10.0  # seconds to wait for another writer
@@ -36,7 +37,7 @@ _WRITING = (
 class _Writing(sqlite3.Connection):
     """Holds its share of the store lock until it is closed."""
 
-    lock: Lock | None = None
+    lock: "Lock | None" = None
 
     def close(self) -> None:
         super().close()
@@ -86,8 +87,10 @@ def _connect_to_write(path: str, timeout: float, *, is_alone: bool) -> sqlite3.C
     return store
 
 
-def share(path: str, timeout: float) -> Lock:
+def share(path: str, timeout: float) -> "Lock":
     """A writer's share of the store lock. Raises CrustsError where a rebuilt store is just taking its place."""
+    from crusts_index.store.locks import store_lock, take  # who reads needs none
+
     lock = take(store_lock(path), shared=True, timeout=timeout)
     if lock is None:
         raise CrustsError(
