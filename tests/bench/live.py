@@ -2,11 +2,13 @@
 
 import json
 import os
+import shlex
 import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from crusts_index.claude.program import bare_command
 from tests.bench.corpus import START_MS, Maker
 from tests.bench.setting import Bench, Measure
 from tests.bench.threads import Thread
@@ -43,23 +45,24 @@ def measure(bench: Bench) -> Iterator[Measure]:
         file.write(whole[behind:])
     environment = bench.environment(folder, "live")
     said = payload(path)
+    line = shlex.split(bare_command("statusline"))  # as `statusline install` writes it
     took = rounds(
         min(ROUNDS, bench.sizes.rounds * 4),
         bare=lambda: run(python("pass"), {}),
-        statusline=lambda: run(program("statusline"), environment, said),
+        statusline=lambda: run(line, environment, said),
         status=lambda: run(program("status", SESSION), environment),
     )
     size = f"{bench.store('live').stat().st_size / 1e6:,.0f} MB store, {len(whole) / 1e6:,.1f} MB transcript"
     start = f"python -c pass {milliseconds(took['bare'])}"
     for name in ("statusline", "status"):
         yield Measure(f"{name}, {size}", milliseconds(took[name]), start, ratio(took[name], took["bare"]), at_most=2.5)
-        words = [name] if name == "statusline" else [name, SESSION]
-        memory = most_memory(program(*words), environment, said)
+        command = line if name == "statusline" else program(name, SESSION)
+        memory = most_memory(command, environment, said)
         yield Measure(
             f"{name}: memory", f"{memory / 1e6:.1f} MB", f"{MOST_MEMORY / 1e6:.0f} MB", memory / MOST_MEMORY, at_most=1
         )
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        together = list(pool.map(lambda _: run(program("statusline"), environment, said), range(AT_ONCE)))
+        together = list(pool.map(lambda _: run(line, environment, said), range(AT_ONCE)))
     yield Measure(f"{AT_ONCE} status lines at once, the slowest", f"{max(one.wall for one in together) * 1e3:.0f} ms")
 
 
