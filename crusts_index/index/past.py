@@ -6,12 +6,12 @@ import sqlite3
 from collections.abc import Callable
 from functools import cached_property
 
+from crusts_index.index.extent import bounds
 from crusts_index.index.privacy import veiled
 from crusts_index.transcript.past import Place, Uuid
 from crusts_index.transcript.responses import Response
 from crusts_index.transcript.rows import (
     MESSAGE_PREFIX,
-    RECORD_BITS,
     REQUEST_PREFIX,
     TOOL_USE_PREFIX,
     Row,
@@ -61,7 +61,7 @@ class StoredPast:
     def __init__(self, connection: sqlite3.Connection, transcript_id: int) -> None:
         self._connection = connection
         self._id = transcript_id
-        self._range = (transcript_id << RECORD_BITS, (transcript_id + 1) << RECORD_BITS)
+        self._range = bounds(transcript_id)
 
     def state(self) -> str:
         """The state that the fold left."""
