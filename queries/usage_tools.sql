@@ -29,7 +29,7 @@ summed as (
     sum(s.errors) as errors
   from ends as e cross join chosen as s
     left join spans as p on p.thread_id = s.thread_id and p.branch = s.branch and p.epoch = s.epoch
-  where s.quarter >= e.first and s.quarter < e.last
+  where s.quarter >= e.first and s.quarter < e.last and s.name > 0
   group by s.name
 ),
 -- Uses, and results that are to be looked at one by one: those of the edges whole, else for what they carried alone.
@@ -42,6 +42,10 @@ late as materialized (
     cross join spans as p on p.thread_id = s.thread_id and p.branch = s.branch and p.epoch = s.epoch
   where p.last_result > p.last_call
 ),
+-- Results whose use stands in another transcript have its name.
+nameless as materialized (
+  select distinct s.thread_id >> 20 as transcript_id from chosen as s where s.name = 0
+),
 looked_at as (
   select u.*, ifnull(u.name, (select o.name from tool_uses as o where substr(o.use_key, -6) = substr(u.use_key, -6)
       and o.use_key = u.use_key and o.owns = 1)) as tool,
@@ -50,8 +54,10 @@ looked_at as (
       and not ifnull(ifnull(u.use_ms / 900000, -1) >= e.first and ifnull(u.use_ms / 900000, -1) < e.last, 0) as is_use,
     u.owns_result and u.result_record_id is not null and (:since is null or u.result_ms >= :since)
       and (:until is null or u.result_ms < :until) as is_result,
-    ifnull(u.result_ms / 900000, -1) >= e.first and ifnull(u.result_ms / 900000, -1) < e.last as is_summed
-  from (select transcript_id from edges union select transcript_id from late) as t
+    ifnull(u.result_ms / 900000, -1) >= e.first and ifnull(u.result_ms / 900000, -1) < e.last and u.name is not null
+      as is_summed
+  from (select transcript_id from edges union select transcript_id from late
+        union select transcript_id from nameless) as t
     cross join ends as e
     cross join tool_uses as u on u.id >= t.transcript_id << 40 and u.id < (t.transcript_id + 1) << 40
 ),

@@ -19,7 +19,7 @@ with uses as (
   from tool_uses u join records r on r.id = u.use_record_id where u.owns = 1 and u.name is not null
   union all
   select r.thread_id, r.branch, r.epoch, ifnull(u.result_ms / 900000, -1),
-         ifnull(u.name, (select o.name from tool_uses o where o.use_key = u.use_key and o.owns = 1)), 0, 1,
+         u.name, 0, 1,
          u.result_tokens, u.result_tokens * r.call_ordinal, u.is_error
   from tool_uses u join records r on r.id = u.result_record_id where u.owns_result = 1
 )
@@ -53,15 +53,35 @@ _MODELS = f"""{_POINTS}
 select thread_id, part, model, count(*), max(context), min(id), max(id), max(before - context)
 from points group by 1, 2, 3
 """
+_WINDOWS = """
+with parts as (
+  select r.thread_id, r.branch, r.epoch, r.message, b.category, b.tokens, b.id
+  from records r join blocks b on b.record_id = r.id
+  where r.message is not null and r.subtype is not 'prompt_snapshot'
+    and not (b.kind = 'tool_result'
+      and (select u.result_record_id from tool_uses u where u.id = b.tool_use_id) is not r.id)
+),
+ranked as (
+  select *, row_number() over (partition by thread_id, branch, epoch, message order by tokens desc, id) as place
+  from parts
+),
+places as (select distinct thread_id, message, branch, epoch from parts)
+select thread_id, branch, epoch, category, sum(tokens), sum(place = 1) from ranked group by 1, 2, 3, 4
+union all
+select thread_id, branch, epoch, '', 0, count(*) from places p
+where (select count(*) from places o where o.thread_id = p.thread_id and o.message = p.message) > 1
+group by 1, 2, 3
+"""
 SUMS = {
     "stored_call_sums": _CALLS,
     "stored_tool_sums": _TOOLS,
     "spans": _SPANS,
     "stored_curves": _CURVES,
     "stored_curve_models": _MODELS,
+    "stored_window_sums": _WINDOWS,
 }
 """By the table that holds it."""
-_WORDS = {"stored_call_sums": 2, "stored_tool_sums": 4, "stored_curve_models": 2}
+_WORDS = {"stored_call_sums": 2, "stored_tool_sums": 4, "stored_curve_models": 2, "stored_window_sums": 3}
 
 
 def assert_summed(db: Path) -> None:

@@ -101,8 +101,9 @@ def assert_reported(data: st.DataObject, db: Path, zone: str) -> None:
             curves.setdefault(key, []).extend(map(int, contexts.split(",")))
         assert points == curves
         for name in unsummed.VIEWS:
-            found = store.execute(f"select * from {name}").fetchall()
-            wanted = unsummed.rows(store, name)
+            cursor = store.execute(unsummed.text_of(name))
+            columns = ", ".join(f'"{column[0]}"' for column in cursor.description)
+            wanted, found = cursor.fetchall(), store.execute(f"select {columns} from {name}").fetchall()
             assert sorted(map(rounded, wanted), key=str) == sorted(map(rounded, found), key=str), name
 
 

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from crusts_index.index.changed import note_responses
+from crusts_index.index.changed import note_answers, note_responses
+from crusts_index.index.plain_calls import Fresh, add_plain
 from crusts_index.store.prices import resolve_prices
 from crusts_index.transcript.rows import RECORD_BITS
 from crusts_index.transcript.tokens import spread
@@ -97,20 +98,27 @@ class _Member(NamedTuple):
         return (self.is_copied, self.is_nested, self.is_elsewhere, self.is_foreign, first, self.path, self.id)
 
 
-def settle_calls(store: sqlite3.Connection, touched: Iterable[int], continued: Iterable[int]) -> None:
-    """Make the calls of the touched responses again; `continued` have lines from an earlier stretch."""
+def settle_calls(
+    store: sqlite3.Connection, touched: Iterable[int], continued: Iterable[int], fresh: Fresh | None = None
+) -> None:
+    """Make the calls of the touched responses again; `continued` have lines from an earlier stretch.
+
+    `fresh` are responses in hand (`plain_calls`); the sums of the others are noted to be settled.
+    """
     ids = set(touched)
     _fill(store, "touched", ids)
     edges = store.execute(_NEIGHBOURS).fetchall()
     related = {edge[0] for edge in edges}
     _fill(store, "related", related)
     components = _components(store, edges)
-    note_responses(store, set().union(*components), table="touched")
+    odd = set(continued).union(*components)
+    note_responses(store, odd.union(ids - add_plain(store, fresh or {}, odd)))
     store.execute(_WRITE_LONE)
     store.execute(_CALL_OF_ITS_OWN)
     spread_again = set(continued)
     for members in components:
         spread_again |= _write_shared(store, members)
+    note_answers(store, spread_again)
     for response in spread_again:
         _spread_blocks(store, response)
     if store.execute("select 1 from prices limit 1").fetchone():

@@ -1,8 +1,7 @@
 """What a transaction changed of that which sums are made of, until they are settled (`sums`).
 
-It is kept in temporary tables, which go back with a transaction that is thrown away.
-
-Note what is to change before it changes: a sum is known by how a call or a tool use stood when it was summed up.
+It is kept in temporary tables, which go back with a transaction that is thrown away. Note what is to change before it
+changes: a sum is known by how a call, a tool use or a message stood when it was summed up.
 """
 
 from __future__ import annotations
@@ -10,26 +9,31 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 
+from crusts_index.index.window_sums import ADD_ANSWERS
+
 _TABLES = (
     "changed_responses (id integer primary key)",
     "changed_quarters (thread_id integer, quarter integer, primary key (thread_id, quarter)) without rowid",
     "loose_uses (id integer primary key)",
-    "coming_uses (id integer primary key, use_key text)",
-    "taken_uses (id integer primary key)",
+    "loose_answers (id integer primary key)",
     "emptied (transcript_id integer primary key)",
+    "whole_windows (transcript_id integer primary key)",
 )
-
-NOTED = ("changed_responses", "changed_quarters", "loose_uses", "emptied")
-"""Temporary tables that are empty again once all is settled."""
+_PASSING = (
+    "taken (id integer primary key)",
+    "coming_answers (id integer primary key, thread_id integer, message integer, message_id text, request_id text)",
+    "not_one (id integer)",
+)
 
 _QUARTERS = """
 insert or ignore into temp.changed_quarters
 select o.thread_id, ifnull(c.time_ms / 900000, -1)
-from temp.changed_responses t
+from ({responses}) t
   cross join stored_responses r on r.id = t.id
   cross join stored_calls c on c.id = ifnull(r.shared_call_id, r.id)
   cross join stored_responses o on o.id = ifnull(c.response_id, c.id)
 """
+_OF_TAKEN = _QUARTERS.format(responses="select id from temp.taken")
 
 ADD_USES = """
 insert into stored_tool_sums
@@ -43,10 +47,8 @@ from (
   from temp.{table} t cross join stored_tool_uses u on u.id = t.id
   where u.name is not null and u.flags & 128 = 0
   union all
-  select u.id + u.result_ahead, ifnull((u.result_ms + ifnull(u.use_ms, 0)) / 900000, -1),
-         coalesce(u.name, (select o.name from stored_tool_uses o
-           where substr(o.use_key, -6) = substr(u.use_key, -6) and o.use_key = u.use_key and o.flags & 128 = 0), 0),
-         0, 1, (u.result_chars + 3) / 4 + 1500 * u.result_images, u.flags & 1
+  select u.id + u.result_ahead, ifnull((u.result_ms + ifnull(u.use_ms, 0)) / 900000, -1), ifnull(u.name, 0), 0, 1,
+         (u.result_chars + 3) / 4 + 1500 * u.result_images, u.flags & 1
   from temp.{table} t cross join stored_tool_uses u on u.id = t.id
   where u.result_ahead is not null and u.flags & 256 = 0
 ) n
@@ -60,65 +62,159 @@ on conflict do update set
 """
 """What tool uses and their results come to in `stored_tool_sums`, to be added or (with a sign) taken out."""
 
-_SAME_KEYS = """
-insert or ignore into temp.taken_uses
+_TAKE_IDS = "insert or ignore into temp.taken select value from json_each(?)"
+_TAKE_USES = """
+insert or ignore into temp.taken
+select u.id from json_each(?) t cross join stored_tool_uses u on u.id = t.value
+where u.id not in (select id from temp.loose_uses)
+"""
+_TAKE_KEYS = """
+insert or ignore into temp.taken
 select o.id from ({keys}) k
   cross join stored_tool_uses o on substr(o.use_key, -6) = substr(k.use_key, -6) and o.use_key = k.use_key
 where o.id not in (select id from temp.loose_uses)
 """
-_SAME_IDS = """
-insert or ignore into temp.taken_uses
-select o.id from temp.coming_uses k cross join stored_tool_uses o on o.id = k.id
-where k.use_key is null and o.id not in (select id from temp.loose_uses)
+
+# A message of an answer may have several responses: those with its message id or, without any, with its request id.
+_OF_MESSAGE = """
+insert or ignore into temp.taken
+select o.id from ({answers}) k
+  cross join stored_responses o on substr(o.message_id, -6) = substr(k.message_id, -6)
+    and o.message_id = k.message_id and o.thread_id = k.thread_id and o.message = k.message
+where o.id not in (select id from temp.{but})
+union all
+select o.id from ({answers}) k
+  cross join stored_responses o on substr(o.request_id, -6) = substr(k.request_id, -6)
+    and o.request_id = k.request_id and o.thread_id = k.thread_id and o.message = k.message
+where k.message_id is null and o.message_id is null and o.id not in (select id from temp.{but})
+union all
+select o.id from ({answers}) k cross join stored_responses o on o.id = k.id
+where o.id not in (select id from temp.{but})
 """
+_ANSWERS = "select r.* from {ids} t cross join stored_responses r on r.id = t.id and r.id > 0 and r.message is not null"
 
 
-def note_responses(store: sqlite3.Connection, responses: Iterable[int] = (), table: str | None = None) -> None:
-    """These responses, and those of a temporary table, change calls, or their calls change."""
-    _make(store)
-    store.executemany("insert or ignore into temp.changed_responses values (?)", [(one,) for one in responses])
-    if table is not None:
-        store.execute(f"insert or ignore into temp.changed_responses select id from temp.{table}")
-    store.execute(_QUARTERS)
+def note_responses(store: sqlite3.Connection, responses: Iterable[int]) -> None:
+    """The calls of these responses change, or are no more."""
+    make(store)
+    _refill(store, _TAKE_IDS, responses)
+    store.execute(_OF_TAKEN)
+    store.execute("insert or ignore into temp.changed_responses select id from temp.taken")
 
 
-def note_coming_uses(store: sqlite3.Connection, uses: Iterable[tuple[int, str | None]]) -> None:
-    """Rows of tool uses, by id and key, are about to be written."""
-    _make(store)
-    store.execute("delete from temp.coming_uses")
-    store.executemany("insert or ignore into temp.coming_uses values (?, ?)", uses)
-    _take_out(store, _SAME_KEYS.format(keys="select distinct use_key from temp.coming_uses where use_key is not null"))
-    _take_out(store, _SAME_IDS)
-    store.execute("insert or ignore into temp.loose_uses select id from temp.coming_uses")
+def note_changed_calls(store: sqlite3.Connection) -> None:
+    """Which sums the calls of the changed responses belong to as they are now, where their threads have any."""
+    make(store)
+    store.execute(
+        _QUARTERS.format(responses="select id from temp.changed_responses")
+        + "where exists (select 1 from stored_call_sums s where s.thread_id = o.thread_id)"
+    )
+
+
+def note_uses(store: sqlite3.Connection, uses: list[int]) -> None:
+    """The rows of these tool uses change or are about to come."""
+    make(store)
+    _refill(store, _TAKE_USES, uses)
+    _take_out_uses(store)
+    store.execute(_TAKE_IDS.replace("temp.taken", "temp.loose_uses"), (_json(uses),))
 
 
 def note_shared_uses(store: sqlite3.Connection, keys: str, values: Iterable[object] = ()) -> None:
-    """Tool uses of these keys, a query for column `use_key`, are about to be owned or named by others."""
-    _make(store)
-    _take_out(store, _SAME_KEYS.format(keys=keys), values)
+    """Tool uses of these keys, a query for column `use_key`, are about to be owned by others."""
+    make(store)
+    store.execute("delete from temp.taken")
+    store.execute(_TAKE_KEYS.format(keys=keys), tuple(values))
+    _take_out_uses(store)
+
+
+def note_answers(store: sqlite3.Connection, responses: Iterable[int]) -> None:
+    """Blocks of these responses are about to change."""
+    make(store)
+    ids = _json(responses)
+    if ids == "[]":
+        return
+    store.execute("delete from temp.coming_answers")
+    store.execute(
+        "insert into temp.coming_answers select r.id, r.thread_id, r.message, r.message_id, r.request_id"
+        f" from ({_ANSWERS.format(ids='(select value as id from json_each(?))')}) r",
+        (ids,),
+    )
+    _take_out_answers(store)
+
+
+def note_coming_answers(
+    store: sqlite3.Connection, rows: Iterable[tuple[int, int, int, str | None, str | None]]
+) -> None:
+    """Responses of messages that the store knows are about to come."""
+    make(store)
+    store.execute("delete from temp.coming_answers")
+    store.executemany("insert or replace into temp.coming_answers values (?, ?, ?, ?, ?)", rows)
+    _take_out_answers(store)
+    store.execute("insert or ignore into temp.loose_answers select id from temp.coming_answers")
+
+
+def note_windows(store: sqlite3.Connection, transcripts: Iterable[int]) -> None:
+    """Blocks of these transcripts come or change, many of them: their windows are summed up again as a whole."""
+    make(store)
+    store.executemany("insert or ignore into temp.whole_windows values (?)", [(one,) for one in transcripts])
 
 
 def note_all(store: sqlite3.Connection, low: int, high: int) -> None:
-    """Responses and tool uses of a range of ids are in no sum."""
-    _make(store)
+    """Responses, tool uses and messages of transcripts, by the range of their ids, are in no sum."""
+    make(store)
+    for table, rows in (("changed_responses", "stored_responses"), ("loose_uses", "stored_tool_uses")):
+        store.execute(
+            f"insert or ignore into temp.{table} select id from {rows} where id between ? and ?",
+            (low, high),
+        )
     store.execute(
-        "insert or ignore into temp.changed_responses select id from stored_responses where id between ? and ?",
+        "insert or ignore into temp.whole_windows select id from transcripts where id between ? >> 40 and ? >> 40",
         (low, high),
     )
-    store.execute(
-        "insert or ignore into temp.loose_uses select id from stored_tool_uses where id between ? and ?", (low, high)
-    )
 
 
-def _take_out(store: sqlite3.Connection, query: str, values: Iterable[object] = ()) -> None:
-    """Take tool uses out of the sums, unless they are out already; all are put back when the sums are settled."""
-    store.execute("delete from temp.taken_uses")
-    if store.execute(query, tuple(values)).rowcount:
-        store.execute(ADD_USES.format(sign=-1, table="taken_uses"))
-        store.execute("insert into temp.loose_uses select id from temp.taken_uses")
-        store.execute("insert or ignore into temp.emptied select id >> 40 from temp.taken_uses")
-
-
-def _make(store: sqlite3.Connection) -> None:
+def forget_notes(store: sqlite3.Connection) -> None:
+    """All is settled."""
+    make(store)
     for table in _TABLES:
+        store.execute(f"delete from temp.{table.partition(' ')[0]}")
+
+
+def gather_answers(store: sqlite3.Connection) -> None:
+    """Fill the temporary table `taken` with all responses of the messages that were taken out."""
+    store.execute("delete from temp.taken")
+    answers = _ANSWERS.format(ids="temp.loose_answers")
+    store.execute(_OF_MESSAGE.format(answers=answers, but="not_one"))
+
+
+def make(store: sqlite3.Connection) -> None:
+    """Lay the temporary tables."""
+    for table in (*_TABLES, *_PASSING):
         store.execute(f"create temp table if not exists {table}")
+
+
+def _take_out_uses(store: sqlite3.Connection) -> None:
+    """Take tool uses out of the sums that are in them; all are put back when the sums are settled."""
+    if store.execute("select 1 from temp.taken limit 1").fetchone():
+        store.execute(ADD_USES.format(sign=-1, table="taken"))
+        store.execute("insert into temp.loose_uses select id from temp.taken")
+        store.execute("insert or ignore into temp.emptied select id >> 40 from temp.taken")
+
+
+def _take_out_answers(store: sqlite3.Connection) -> None:
+    """Likewise the messages of answers."""
+    store.execute("delete from temp.taken")
+    store.execute(_OF_MESSAGE.format(answers="select * from temp.coming_answers", but="loose_answers"))
+    if store.execute("select 1 from temp.taken limit 1").fetchone():
+        store.execute(ADD_ANSWERS.format(sign=-1))
+        store.execute("insert into temp.loose_answers select id from temp.taken")
+        store.execute("insert or ignore into temp.emptied select id >> 40 from temp.taken")
+
+
+def _refill(store: sqlite3.Connection, query: str, ids: Iterable[int]) -> None:
+    store.execute("delete from temp.taken")
+    store.execute(query, (_json(ids),))
+
+
+def _json(ids: Iterable[int]) -> str:
+    return f"[{','.join(map(str, ids))}]"

@@ -34,6 +34,10 @@ SUMS = (
     "stored_window_sums",
 )
 """By the thread that they are of: they follow from the other rows (`sums`)."""
+
+CURVE_PART = 6
+"""Responses of a thread go by 64 (2 to this power) into the parts of its curve: an append touches the last one."""
+
 _BITS = {
     **dict.fromkeys(BY_RECORD, RECORD_BITS),
     **dict.fromkeys(SUMS, THREAD_BITS),

@@ -5,21 +5,24 @@ from __future__ import annotations
 
 import sqlite3
 
-from crusts_index.index.changed import ADD_USES, NOTED, note_all, note_responses
-from crusts_index.index.extent import SUMS, bounds
+from crusts_index.index.changed import ADD_USES, forget_notes, gather_answers, note_all, note_changed_calls
+from crusts_index.index.extent import CURVE_PART, SUMS, bounds
+from crusts_index.index.window_sums import settle_windows
 from crusts_index.store.call_sums import SUM_CALLS
 from crusts_index.transcript.rows import THREAD_BITS
 
-CURVE_PART = 6
-"""Responses of a thread go by 64 (2 to this power) into the parts of its curve: an append touches the last one."""
 _AT_ONCE = 100
 _BEYOND = 1 << 62
 
 # Threads without sums take all their calls; of others the calls of those quarters are looked up by their time.
 _FRESH = """
 insert into temp.fresh_threads
-select distinct thread_id from temp.changed_quarters q
-where not exists (select 1 from stored_call_sums s where s.thread_id = q.thread_id)
+select thread_id from (
+  select distinct case when r.shared_call_id is null then r.thread_id else (
+    select o.thread_id from stored_calls c cross join stored_responses o on o.id = ifnull(c.response_id, c.id)
+    where c.id = r.shared_call_id) end as thread_id
+  from temp.changed_responses t cross join stored_responses r on r.id = t.id) h
+where thread_id is not null and not exists (select 1 from stored_call_sums s where s.thread_id = h.thread_id)
 """
 _CLEAR_QUARTERS = """
 delete from stored_call_sums where (thread_id, quarter) in (select thread_id, quarter from temp.changed_quarters)
@@ -114,19 +117,21 @@ _OWN_TABLES = (
 
 def settle_sums(store: sqlite3.Connection) -> None:
     """Bring the sums up to date with what the transaction noted as changed (`changed`)."""
-    note_responses(store)
+    note_changed_calls(store)
     for table in _OWN_TABLES:
         store.execute(f"create temp table if not exists {table}")
         store.execute(f"delete from temp.{table.partition(' ')[0]}")
     _settle_calls(store)
     _settle_tools(store)
     _settle_curves(store)
-    for table in NOTED:
-        store.execute(f"delete from temp.{table}")
+    gather_answers(store)
+    settle_windows(store)
+    forget_notes(store)
 
 
 def settle_all_sums(store: sqlite3.Connection) -> None:
     """Make all sums again."""
+    forget_notes(store)
     for table in SUMS:
         store.execute(f"delete from {table}")
     note_all(store, -_BEYOND, -1)

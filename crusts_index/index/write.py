@@ -9,9 +9,10 @@ from operator import itemgetter
 from typing import Any
 
 from crusts_index.index.calls import drop_returned, release_calls, settle_calls
-from crusts_index.index.changed import note_coming_uses
 from crusts_index.index.extent import TABLES, bounds, delete_rows
+from crusts_index.index.in_hand import take_in_hand
 from crusts_index.index.owners import settle_owners, shared_uses
+from crusts_index.index.plain_calls import fresh_threads
 from crusts_index.index.plan import PARSER
 from crusts_index.index.read import DROP, RECORD_BYTES, RETAIN, Stretch
 from crusts_index.index.sessions import settle_sessions, settle_view
@@ -210,7 +211,7 @@ class Writer:
         self._messages.update((thread, messages) for messages, thread in stretch.messages)
 
     def _flush(self) -> None:
-        note_coming_uses(self._store, [(row[0], row[2]) for row in self._pending["stored_tool_uses"]])
+        take_in_hand(self._store, self._pending)
         for table, rows in self._pending.items():
             if rows:
                 # In the order of their ids, which several workers do not keep: an eighth of the store was air.
@@ -222,8 +223,9 @@ class Writer:
         self._messages.clear()
 
     def _settle(self) -> None:
-        self._flush()
         store = self._store
+        fresh = fresh_threads(store, self._pending["stored_responses"])
+        self._flush()
         for transcript in settle_sessions(store, self._transcripts):
             # Rank 4 of D2 asks for the session, so every call that this transcript shares is ranked again.
             ids_of = bounds(transcript)
@@ -235,7 +237,7 @@ class Writer:
             self._uses |= {
                 row[0] for row in store.execute("select id from stored_tool_uses where id between ? and ?", ids_of)
             }
-        settle_calls(store, self._responses, self._continued)
+        settle_calls(store, self._responses, self._continued, fresh)
         returned = drop_returned(store, [one for one, is_last in self._transcripts.items() if is_last])
         if returned:
             settle_calls(store, returned, ())

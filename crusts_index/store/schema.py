@@ -669,7 +669,7 @@ stored_tool_sums = Table(
     _int("branch", "branch in it (D10)", primary_key=True),
     _int("epoch", "epoch in it", primary_key=True),
     _int("quarter", "quarter of an hour of its time, counted from 1970; -1 = without a time", primary_key=True),
-    _int("name", "the tool, a word; 0 = not known", primary_key=True),
+    _int("name", "the tool, a word; 0 = a result whose use is in another transcript, if any", primary_key=True),
     _int("uses", "uses that totals count (D2)", nullable=False),
     _int("results", "results that totals count", nullable=False),
     _int("result_tokens", "sum of their sizes (X-size)", nullable=False),
@@ -722,8 +722,12 @@ stored_window_sums = Table(
     _int("thread_id", "the thread", primary_key=True),
     _int("branch", "branch in it (D10)", primary_key=True),
     _int("epoch", "epoch in it", primary_key=True),
-    _int("category", "as in blocks, a word", primary_key=True),
+    _int("category", "as in blocks, a word; 0 = see messages", primary_key=True),
     _int("tokens", "of the blocks of messages that came there, as in blocks", nullable=False),
-    _int("messages", "messages with a block of it", nullable=False),
+    _int(
+        "messages",
+        "messages of which the largest block is of it; of category 0 those with parts on other branches or epochs too",
+        nullable=False,
+    ),
     sqlite_with_rowid=False,
 )

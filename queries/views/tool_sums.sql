@@ -3,7 +3,7 @@
 --   thread_id             the thread in which they stand; transcript_id: its transcript
 --   branch, epoch         rewinds and compactions so far (D10)
 --   quarter               quarter of an hour of their times, counted from 1970; -1 = without a time
---   tool                  its name; null = not known
+--   tool                  its name; null = results whose use is in another transcript, if any
 --   server                MCP server in it; null = a built-in tool
 --   uses, results, errors how many that totals count; errors: of the results
 --   result_tokens         of the results, estimated (X-size)
