@@ -172,7 +172,7 @@ class Responses:
             is_copied=step.is_copied,
             is_nested=1 if is_nested else 0,
             first_ms=step.time_ms,
-            git_branch=step.record.git_branch,
+            git_branch=step.record.git_branch or None,
         )
         if not is_nested:
             response.branch, response.epoch = step.branch, step.epoch

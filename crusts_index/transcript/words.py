@@ -30,6 +30,12 @@ claude-opus-4-8 claude-opus-4-7 claude-opus-4-6 claude-opus-4-5 claude-opus-4-5-
 claude-opus-4-20250514 claude-sonnet-5 claude-sonnet-4-6 claude-sonnet-4-5 claude-sonnet-4-5-20250929
 claude-sonnet-4-20250514 claude-haiku-4-5 claude-haiku-4-5-20251001 claude-opus-5 claude-fable-5
 messages_changed system_changed tools_changed model_changed
+global general-purpose Explore Plan async_hook_response remote_session_change command_permissions
+hook_system_message hook_non_blocking_error hook_blocking_error deferred_tools_record invoked_skills
+skill caveat task-notification ide session_start api_refusal frame-link fork-context-ref relocated agent-setting tag
+claude-opus-5-5 claude-sonnet-5-5 claude-haiku-5-5 claude-fable-5-1 claude-fable-5-2 claude-3-7-sonnet-20250219
+claude-3-5-sonnet-20241022 claude-3-5-haiku-20241022
+LSP Monitor Workflow EnterWorktree ExitWorktree StructuredOutput ListMcpResourcesTool ReadMcpResourceTool
 """.split()
 
 _NUMBERS: dict[str, int] = {}
