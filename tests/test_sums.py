@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,6 +18,8 @@ from hypothesis import strategies as st
 from crusts_index.index.forget import forget
 from crusts_index.index.privacy import scrub
 from crusts_index.index.sums import settle_all_sums
+from crusts_index.insight.trend import trend_of
+from crusts_index.rows.trend import TrendContents
 from crusts_index.store import query
 from crusts_index.store.open import open_store
 from crusts_index.store.prices import learn_prices, resolve_prices
@@ -65,6 +68,21 @@ def same(store: sqlite3.Connection, name: str, **given: object) -> None:
     assert [rounded(row) for row in wanted] == [rounded(row) for row in found], (name, given)
 
 
+def same_contents(store: sqlite3.Connection, project: str | None) -> None:
+    """What windows hold, of the windows that a trend asks for."""
+    asked: list[dict[str, object]] = []
+
+    def fetch(kind: Any, name: str | None = None, /, **parameters: object) -> list[Any]:
+        if kind is TrendContents:
+            asked.append(parameters)
+        return query.rows(store, kind, name, **parameters)
+
+    trend_of(fetch, {}, {}, 0, project=project, limit=None)
+    for parameters in asked:
+        found = store.execute(query.sql("trend_contents"), parameters).fetchall()
+        assert sorted(unsummed.rows(store, "trend_contents", **parameters)) == sorted(found)
+
+
 def rounded(row: tuple[object, ...]) -> list[object]:
     """Its amounts to five digits."""
     return [round(value, 5) if isinstance(value, float) else value for value in row]
@@ -93,6 +111,7 @@ def assert_reported(data: st.DataObject, db: Path, zone: str) -> None:
         same(store, "trend_weeks", project=project, limit=None)
         transcripts = json.dumps([row[0] for row in store.execute("select id from transcripts")])
         same(store, "trend_models", transcripts=transcripts)
+        same_contents(store, project)
         points: dict[int, list[int]] = {}
         for key, context in unsummed.rows(store, "readout_curve", since=since):
             points.setdefault(key, []).append(context)
