@@ -111,8 +111,8 @@ def _news(store: "sqlite3.Connection", told: "Told", now: int, *, keep_text: boo
 
 
 def _row(told: "Told", now: int, *, keep_text: bool) -> "dict[str, Any]":
-    row = {name: getattr(told, name) if keep_text or name not in _TEXTS else None for name in _FACTS}
-    return {"session_id": told.session_id, "model": told.model, "time_ms": now, **row}
+    facts = {name: getattr(told, name) if keep_text or name not in _TEXTS else None for name in _FACTS}
+    return {"session_id": told.session_id, "model": told.model, "time_ms": now, **facts}
 
 
 def _is_over(stored: "tuple[Any, ...] | None", now: int) -> bool:

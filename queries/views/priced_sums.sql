@@ -1,6 +1,9 @@
 -- priced_sums: what call_sums come to at list price (D15): the one place that prices sums. One row a sum.
---   thread_id, transcript_id, quarter, model, price_id, calls and the tokens   as in call_sums
+--   thread_id, transcript_id   the thread that owns the calls, and its transcript
+--   quarter, model, price_id   as in call_sums; quarter null = without a time
+--   calls, retained, placeholders   as in call_sums
 --   context_tokens        input + cache read + cache write
+--   input_tokens, cache_read_tokens, cache_write_tokens, cache_write_1h_tokens, output_tokens, web_searches   sums
 --   unpriced_calls        calls without a price
 --   nonstandard_calls     calls with a speed, tier or place of their own that has no price: costed as standard
 --   cost_usd              derived; null = unpriced
