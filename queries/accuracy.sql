@@ -11,9 +11,7 @@ with pair as materialized (
   where r.id > 0 and r.is_nested = 0 and r.is_advisor = 0 and c.context_tokens > 0
     and c.time_ms >= ifnull(:since, 0)
     and (:project is null or r.transcript_id in (
-      select t.id from projects as p join sessions as s on s.project_id = p.id
-      join transcripts as t on t.session_id = s.id
-        where instr(replace(lower(p.path), '\', '/'), replace(lower(:project), '\', '/'))))
+      select transcript_id from transcript_projects where instr(sought, replace(lower(:project), '\', '/'))))
   window same as (partition by r.thread_id, r.branch, r.epoch order by r.id)
 ),
 part as (

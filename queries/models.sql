@@ -24,7 +24,7 @@ points as (
     row_number() over (order by p.place, r.id) as nth,
     row_number() over (order by p.place, r.id)
       - row_number() over (partition by c.model order by p.place, r.id) as run
-  from parts p join responses r on r.thread_id = p.id << 20 join api_calls c on c.id = r.call_id
+  from parts p join responses r on r.thread_id = p.id << 20 join priced_calls c on c.id = r.call_id
   where r.id > 0 and r.is_advisor = 0 and c.context_tokens > 0
 )
 select
@@ -36,13 +36,9 @@ select
   sum(p.output_tokens) as output_tokens,
   sum(p.cache_read_tokens) as cache_read_tokens,
   sum(p.cache_write_tokens) as cache_write_tokens,
-  case when count(*) = count(p.price_id) then round(sum(
-    (p.input_tokens * x.input_usd + p.cache_read_tokens * x.cache_read_usd
-      + (p.cache_write_tokens - p.cache_write_1h_tokens) * x.cache_write_5m_usd
-      + p.cache_write_1h_tokens * x.cache_write_1h_usd + p.output_tokens * x.output_usd) / 1e6
-      + ifnull(p.web_searches * x.web_search_usd / 1e3, 0)), 6) end as cost_usd,
+  case when max(p.is_unpriced) = 0 then round(sum(p.cost_usd), 6) end as cost_usd,
   strftime('%Y-%m-%dT%H:%M:%fZ', min(p.time_ms) / 1000.0, 'unixepoch') as first_seen,
   strftime('%Y-%m-%dT%H:%M:%fZ', max(p.time_ms) / 1000.0, 'unixepoch') as last_seen
-from points p left join prices x on x.id = p.price_id
+from points p
 group by p.model, p.run
 order by min(p.nth);

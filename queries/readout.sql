@@ -11,24 +11,24 @@ wanted as (
   select transcript_id from transcript_projects where instr(sought, replace(lower(:project), '\', '/'))
 ),
 spent as (
-  select s.price_id, s.mode, s.calls, s.input_tokens, s.cache_read_tokens, s.cache_write_tokens, s.cache_write_1h_tokens
-  from first as f cross join call_sums as s
+  select s.calls, s.context_tokens, s.cache_read_tokens, s.cache_write_tokens, s.input_tokens, s.cache_write_usd,
+    s.unpriced_calls, s.nonstandard_calls
+  from first as f cross join priced_sums as s
   where s.quarter >= f.quarter and (:project is null or s.transcript_id in (select transcript_id from wanted))
   union all
-  select c.price_id, c.speed, 1, c.input_tokens, c.cache_read_tokens, c.cache_write_tokens, c.cache_write_1h_tokens
-  from first as f cross join api_calls as c
+  select 1, c.context_tokens, c.cache_read_tokens, c.cache_write_tokens, c.input_tokens, c.cache_write_usd,
+    c.is_unpriced, c.is_nonstandard
+  from first as f cross join priced_calls as c
   where c.time_ms >= ifnull(:since, 0) and c.time_ms < f.quarter * 900000
     and (:project is null or c.transcript_id in (select transcript_id from wanted))
 )
 select
-  ifnull(sum(c.calls), 0) as calls,
-  ifnull(sum(c.input_tokens + c.cache_read_tokens + c.cache_write_tokens), 0) as context,
-  ifnull(sum(c.cache_read_tokens), 0) as cache_read,
-  ifnull(sum(c.cache_write_tokens), 0) as cache_write,
-  ifnull(sum(c.input_tokens), 0) as input,
-  case when count(*) = 0 then 0.0 else round(sum(
-    (c.cache_write_tokens - c.cache_write_1h_tokens) * p.cache_write_5m_usd
-    + c.cache_write_1h_tokens * p.cache_write_1h_usd) / 1e6, 6) end as write_usd,
-  ifnull(sum(c.calls) filter (where c.price_id is null), 0) as unpriced_calls,
-  ifnull(sum(c.calls) filter (where c.mode is not null and c.mode is not p.speed), 0) as nonstandard_calls
-from spent as c left join prices as p on p.id = c.price_id;
+  ifnull(sum(calls), 0) as calls,
+  ifnull(sum(context_tokens), 0) as context,
+  ifnull(sum(cache_read_tokens), 0) as cache_read,
+  ifnull(sum(cache_write_tokens), 0) as cache_write,
+  ifnull(sum(input_tokens), 0) as input,
+  case when count(*) = 0 then 0.0 else round(sum(cache_write_usd), 6) end as write_usd,
+  ifnull(sum(unpriced_calls), 0) as unpriced_calls,
+  ifnull(sum(nonstandard_calls), 0) as nonstandard_calls
+from spent;

@@ -4,8 +4,12 @@
 --   :project  part of a project's path, in any case; null = all
 -- Columns: session: its id. path: the file. tokens: of the later read's result, estimated (X-size).
 -- is_owner: 1 = totals count it (D2). in_view: 1 = in its session's own view.
-select session_id as session, path, result_tokens as tokens, is_owner, in_view
-from rereads
-where (:since is null or (time_ms >= :since and prior_time_ms >= :since))
-  and (:project is null or instr(replace(lower(project), '\', '/'), replace(lower(:project), '\', '/')))
-order by result_tokens desc, path, session_id, time_ms, is_owner desc, in_view desc;
+-- Two reads of the index: a period is a range of it.
+select session_id as session, path, tokens, is_owner, in_view
+from (
+  select *, result_tokens as tokens from rereads
+  where time_ms >= ifnull(:since, 0) and (:since is null or prior_time_ms >= :since)
+  union all
+  select *, result_tokens from rereads where time_ms is null and :since is null)
+where :project is null or instr(replace(lower(project), '\', '/'), replace(lower(:project), '\', '/'))
+order by tokens desc, path, session_id, time_ms, is_owner desc, in_view desc;

@@ -3,13 +3,8 @@
 select r.id, r.last_record_id, r.message, r.ordinal, r.branch, r.epoch, coalesce(c.model, 'unknown') as model, c.time_ms,
        c.input_tokens, c.cache_read_tokens, c.cache_write_tokens, c.cache_write_1h_tokens,
        c.output_tokens, c.thinking_tokens, c.context_tokens,
-       (c.input_tokens * p.input_usd + c.cache_read_tokens * p.cache_read_usd
-        + (c.cache_write_tokens - c.cache_write_1h_tokens) * p.cache_write_5m_usd
-        + c.cache_write_1h_tokens * p.cache_write_1h_usd + c.output_tokens * p.output_usd) / 1e6
-        + case when c.web_searches > 0 then c.web_searches * p.web_search_usd / 1e3 else 0 end as cost_usd,
-       p.cache_read_usd, r.stop_reason, r.effort
+       c.cost_usd, c.cache_read_price as cache_read_usd, r.stop_reason, r.effort
 from responses as r
-cross join api_calls as c on c.id = r.call_id
-left join prices as p on p.id = c.price_id
+cross join priced_calls as c on c.id = r.call_id
 where r.thread_id = :transcript << 20 and r.id > 0 and r.is_advisor = 0 and c.context_tokens > 0
 order by r.id;

@@ -7,17 +7,13 @@ select th.id, th.kind, coalesce(th.agent_id, t.agent_id) as agent_id, t.agent_ty
        coalesce(th.parent_tool_use_id, t.parent_tool_use_id) as parent_tool_use_id,
        count(c.id) as calls, coalesce(sum(c.context_tokens), 0) as context_tokens,
        coalesce(sum(c.output_tokens), 0) as output_tokens,
-       case when count(c.id) = count(c.price_id) then
-       sum((c.input_tokens * p.input_usd + c.cache_read_tokens * p.cache_read_usd
-            + (c.cache_write_tokens - c.cache_write_1h_tokens) * p.cache_write_5m_usd
-            + c.cache_write_1h_tokens * p.cache_write_1h_usd + c.output_tokens * p.output_usd) / 1e6) end as cost_usd
+       case when ifnull(max(c.is_unpriced), 0) = 0 then sum(c.cost_usd) end as cost_usd
 from sessions as s
 join transcripts as t on t.session_id = s.id and t.in_view = 1
 join threads as th on th.transcript_id = t.id
 left join responses as r on r.thread_id = th.id and r.id > 0
   and (:cut is null or r.transcript_id <> :transcript or r.id <= :cut)
-left join api_calls as c on c.id = r.call_id
-left join prices as p on p.id = c.price_id
+left join priced_calls as c on c.id = r.call_id
 where s.session_id = :session
 group by th.id
 order by t.first_ms is null, t.first_ms, t.path, th.id;

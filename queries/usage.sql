@@ -31,19 +31,19 @@ ends (first, last) as (
     ifnull(:until / 900000, 1 << 60)
 ),
 counted as (
-  select s.thread_id, ifnull(s.quarter, -1) as quarter, s.model, s.price_id, s.mode, s.calls, s.input_tokens,
-    s.cache_read_tokens, s.cache_write_tokens, s.cache_write_1h_tokens, s.output_tokens, s.web_searches, s.retained
-  from ends as e cross join call_sums as s
+  select s.thread_id, s.quarter, s.model, s.calls, s.input_tokens, s.cache_read_tokens, s.cache_write_tokens,
+    s.cache_write_1h_tokens, s.output_tokens, s.retained, s.unpriced_calls, s.nonstandard_calls, s.cost_usd
+  from ends as e cross join priced_sums as s
   where ifnull(s.quarter, -1) >= e.first and ifnull(s.quarter, -1) < e.last
   union all
-  select c.thread_id, c.time_ms / 900000, c.model, c.price_id, c.speed, 1, c.input_tokens, c.cache_read_tokens,
-    c.cache_write_tokens, c.cache_write_1h_tokens, c.output_tokens, c.web_searches, c.retained
-  from ends as e cross join api_calls as c
+  select c.thread_id, c.time_ms / 900000, c.model, 1, c.input_tokens, c.cache_read_tokens, c.cache_write_tokens,
+    c.cache_write_1h_tokens, c.output_tokens, c.retained, c.is_unpriced, c.is_nonstandard, c.cost_usd
+  from ends as e cross join priced_calls as c
   where c.time_ms >= :since and c.time_ms < min(e.first * 900000, ifnull(:until, 1 << 60))
   union all
-  select c.thread_id, c.time_ms / 900000, c.model, c.price_id, c.speed, 1, c.input_tokens, c.cache_read_tokens,
-    c.cache_write_tokens, c.cache_write_1h_tokens, c.output_tokens, c.web_searches, c.retained
-  from ends as e cross join api_calls as c
+  select c.thread_id, c.time_ms / 900000, c.model, 1, c.input_tokens, c.cache_read_tokens, c.cache_write_tokens,
+    c.cache_write_1h_tokens, c.output_tokens, c.retained, c.is_unpriced, c.is_nonstandard, c.cost_usd
+  from ends as e cross join priced_calls as c
   where c.time_ms >= max(e.last * 900000, e.first * 900000) and c.time_ms < :until
 ),
 -- part: what a row is made of. Of time a quarter of an hour, since turning a time into the user's day is slow; every
@@ -55,23 +55,23 @@ spent as (
       when 'project' then thread_id >> 20
       when 'session' then thread_id >> 20
       when 'agent' then thread_id
-      else nullif(quarter, -1)
+      else quarter
     end as part,
-    price_id,
-    mode,
     sum(calls) as calls,
     sum(input_tokens) as input,
     sum(cache_read_tokens) as cache_read,
     sum(cache_write_tokens) as cache_write,
     sum(cache_write_1h_tokens) as cache_write_1h,
     sum(output_tokens) as output,
-    sum(web_searches) as searches,
-    sum(retained) as retained_calls
+    sum(cost_usd) as usd,
+    sum(retained) as retained_calls,
+    sum(unpriced_calls) as unpriced_calls,
+    sum(nonstandard_calls) as nonstandard_calls
   from counted
   where :project is null or thread_id >> 20 in (select transcript_id from wanted)
-  group by part, price_id, mode
+  group by part
 ),
-priced as (
+named as (
   select
     case ifnull(:by, 'model')
       when 'model' then s.part
@@ -88,21 +88,17 @@ priced as (
         where t.id = s.part)
       when 'agent' then (select a.agent from thread_agents a where a.thread_key = s.part)
     end as key,
-    s.*,
-    case when s.mode is not null and s.mode is not p.speed then s.calls else 0 end as nonstandard_calls,
-    (s.input * p.input_usd + s.cache_read * p.cache_read_usd
-      + (s.cache_write - s.cache_write_1h) * p.cache_write_5m_usd + s.cache_write_1h * p.cache_write_1h_usd
-      + s.output * p.output_usd) / 1e6 + ifnull(s.searches * p.web_search_usd / 1e3, 0) as usd
-  from spent s left join prices p on p.id = s.price_id
+    s.*
+  from spent s
 ),
 summed as (
   select
     0 as is_total, key, sum(calls) as calls, sum(input) as input, sum(cache_read) as cache_read,
     sum(cache_write) as cache_write, sum(cache_write - cache_write_1h) as cache_write_5m,
     sum(cache_write_1h) as cache_write_1h, sum(output) as output, sum(usd) as priced_usd,
-    ifnull(sum(calls) filter (where price_id is null), 0) as unpriced_calls,
-    sum(retained_calls) as retained_calls, sum(nonstandard_calls) as nonstandard_calls
-  from priced group by key
+    sum(unpriced_calls) as unpriced_calls, sum(retained_calls) as retained_calls,
+    sum(nonstandard_calls) as nonstandard_calls
+  from named group by key
 ),
 listed as (
   select

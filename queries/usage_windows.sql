@@ -7,12 +7,8 @@
 -- output, else estimated (D9). carried_tokens: times the calls that carried it, estimated. carried_usd: the same at
 -- the price of cache reads, derived; in the total the sum of what is priced, in a row null where a call has no price.
 with
-wanted_projects as (
-  select t.id as transcript_id
-  from projects as p
-  join sessions as s on s.project_id = p.id
-  join transcripts as t on t.session_id = s.id
-  where instr(replace(lower(p.path), '\', '/'), replace(lower(:project), '\', '/'))
+wanted as (
+  select transcript_id from transcript_projects where instr(sought, replace(lower(:project), '\', '/'))
 ),
 named as (
   select
@@ -22,7 +18,7 @@ named as (
   where (:by is not 'file' or l.tool_use_key is not null)
     and (:since is null or l.time_ms >= :since)
     and (:until is null or l.time_ms < :until)
-    and (:project is null or l.thread_key >> 20 in (select transcript_id from wanted_projects))
+    and (:project is null or l.thread_key >> 20 in (select transcript_id from wanted))
 ),
 summed as (
   select key, count(*) as blocks, sum(tokens) as tokens, sum(carried_tokens) as carried_tokens,

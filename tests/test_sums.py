@@ -98,7 +98,7 @@ def assert_reported(data: st.DataObject, db: Path, zone: str) -> None:
     project = data.draw(st.sampled_from((None, None, "site", "API", "work\\api", "nowhere")))
     since, until = data.draw(edge), data.draw(edge)
     with closing(sqlite3.connect(db)) as store, in_zone(zone):
-        for name in ("readout", "readout_sessions", "readout_tools"):
+        for name in ("readout", "readout_sessions", "readout_tools", "readout_rereads"):
             same(store, name, since=since, project=project)
         by = data.draw(st.sampled_from("model day week month block project session agent".split()))
         same(store, "usage", by=by, since=since, until=until, project=project)

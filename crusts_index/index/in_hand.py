@@ -105,12 +105,19 @@ def _add_uses(store: sqlite3.Connection, uses: list[Row], records: Mapping[int, 
         if use is not None and name is not None:
             quarter = -1 if begun is None else begun // 900_000
             key = (thread | use[_THREAD], use[_BRANCH], use[_EPOCH], quarter, name)
-            sums.setdefault(key, [0, 0, 0, 0, 0])[0] += 1
+            found = sums.get(key)
+            if found is None:
+                sums[key] = [1, 0, 0, 0, 0]
+            else:
+                found[0] += 1
         if result is not None:
             ended = row[_RESULT_MS]
             quarter = -1 if ended is None else (ended + (begun or 0)) // 900_000
             span = (thread | result[_THREAD], result[_BRANCH], result[_EPOCH])
-            found = sums.setdefault((*span, quarter, name or 0), [0, 0, 0, 0, 0])
+            key = (*span, quarter, name or 0)
+            found = sums.get(key)
+            if found is None:
+                found = sums[key] = [0, 0, 0, 0, 0]
             tokens, ordinal = (row[_CHARS] + 3) // 4 + 1500 * row[_IMAGES], result[_ORDINAL]
             found[1] += 1
             found[2] += tokens

@@ -37,10 +37,7 @@ select
   c.thinking_tokens,
   c.is_placeholder,
   c.web_searches,
-  (c.input_tokens * x.input_usd + c.cache_read_tokens * x.cache_read_usd
-    + (c.cache_write_tokens - c.cache_write_1h_tokens) * x.cache_write_5m_usd
-    + c.cache_write_1h_tokens * x.cache_write_1h_usd + c.output_tokens * x.output_usd) / 1e6
-    + ifnull(c.web_searches * x.web_search_usd / 1e3, 0) as cost_usd,
+  c.cost_usd,
   c.is_advisor,
   c.retained,
   r.stop_reason,
@@ -60,11 +57,10 @@ select
   f.missed_tokens,
   t.path,
   c.time_ms
-from api_calls c
+from priced_calls c
   left join responses r on r.id = c.response_id
   left join response_facts f on f.response_id = c.response_id
   left join threads h on h.id = c.thread_id
   left join transcripts t on t.id = c.transcript_id
   left join sessions s on s.id = t.session_id
-  left join projects p on p.id = s.project_id
-  left join prices x on x.id = c.price_id;
+  left join projects p on p.id = s.project_id;

@@ -1,15 +1,17 @@
 -- priced_calls: what each billed API call cost, one row a call (D15). What a call costs is said here and nowhere else.
---   id                    of the call: api_calls.id
+--   id, response_id       of the call and its owning response, as in api_calls
 --   transcript_id, thread_id, time_ms, model   of its owner, as in api_calls
 --   context_tokens, input_tokens, cache_read_tokens, cache_write_tokens, cache_write_1h_tokens, output_tokens,
---   web_searches, retained, is_advisor, is_placeholder   as in api_calls
---   price_id              null = unpriced
+--   thinking_tokens, web_searches, retained, is_advisor, is_placeholder   as in api_calls
+--   price_id              null = unpriced; is_unpriced: 1 = so
+--   cache_read_price      USD a million tokens read from the cache; null = unpriced
 --   is_nonstandard        1 = its mode may have a price of its own that is not known; 0 = the price is that of its mode
 --   input_usd, cache_read_usd, cache_write_usd, output_usd, searches_usd   its parts at list price; null = unpriced
 --   cost_usd              their sum, derived; null = unpriced
 create view priced_calls as
 select
   c.id,
+  c.response_id,
   c.transcript_id,
   c.thread_id,
   c.time_ms,
@@ -20,12 +22,15 @@ select
   c.cache_write_tokens,
   c.cache_write_1h_tokens,
   c.output_tokens,
+  c.thinking_tokens,
   c.web_searches,
   c.retained,
   c.is_advisor,
   c.is_placeholder,
   c.price_id,
+  p.id is null as is_unpriced,
   c.speed is not null and c.speed is not p.speed as is_nonstandard,
+  p.cache_read_usd as cache_read_price,
   c.input_tokens * p.input_usd / 1e6 as input_usd,
   c.cache_read_tokens * p.cache_read_usd / 1e6 as cache_read_usd,
   ((c.cache_write_tokens - c.cache_write_1h_tokens) * p.cache_write_5m_usd

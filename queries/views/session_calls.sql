@@ -28,10 +28,7 @@ select
   c.cache_read_tokens,
   c.cache_write_tokens,
   c.output_tokens,
-  (c.input_tokens * x.input_usd + c.cache_read_tokens * x.cache_read_usd
-    + (c.cache_write_tokens - c.cache_write_1h_tokens) * x.cache_write_5m_usd
-    + c.cache_write_1h_tokens * x.cache_write_1h_usd + c.output_tokens * x.output_usd) / 1e6
-    + ifnull(c.web_searches * x.web_search_usd / 1e3, 0) as cost_usd,
+  c.cost_usd,
   r.is_advisor,
   r.is_copied,
   r.last_ms as time_ms,
@@ -46,6 +43,5 @@ from sessions s
   join transcripts t on t.session_id = s.id
   join threads h on h.transcript_id = t.id
   join responses r on r.thread_id = h.id
-  cross join api_calls c on c.id = r.call_id
-  left join prices x on x.id = c.price_id
+  cross join priced_calls c on c.id = r.call_id
 where t.in_view = 1 and t.superseded = 0 and r.id > 0;
