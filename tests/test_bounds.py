@@ -31,6 +31,7 @@ from crusts_index.insight import catalogue, key_terms, mentions, noise, survivor
 from crusts_index.render import csvout, report_pages, text
 from crusts_index.store import matches, price_list, search
 from crusts_index.store.open import open_store
+from crusts_index.transcript.measure import measure
 from crusts_index.transcript.shorten import Shortener
 from tests.builders import OMIT, SESSION, ClaudeFolder, Json, Transcript
 from tests.hostile import MOST, PIECES, grown, growth, transcript
@@ -144,6 +145,7 @@ def test_outputs_of_context_are_parsed_by_the_reader(folder: ClaudeFolder) -> No
 
 
 JUDGES: dict[str, Callable[[str], object]] = {
+    "measure": measure,
     "line": plain.line,
     "lines": plain.lines,
     "escaped": lambda said: plain.escaped(json.dumps(said, ensure_ascii=False)),
