@@ -11,10 +11,12 @@
 Ids and timestamps follow from the session id and the order of the calls, so a test that fails fails again.
 """
 
+import base64
 import json
 import os
 import random
 import re
+import struct
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -73,6 +75,12 @@ def thinking_block(text: str = "", signature: str = "c2lnbmF0dXJl") -> Json:
 def image_block(data: str = "iVBORw0KGgo=", media_type: str = "image/png") -> Json:
     """A picture in base64."""
     return {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}}
+
+
+def picture(width: int, height: int) -> str:
+    """The beginning of a PNG of that size in base64: as much of a picture as its size takes."""
+    head = b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sIIBBBBB", 13, b"IHDR", width, height, 8, 6, 0, 0, 0)
+    return base64.b64encode(head).decode()
 
 
 def without_omitted(fields: Mapping[str, Any]) -> Json:
