@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import crusts_index
-from crusts_index import plain
+from crusts_index import models, plain
 from crusts_index.claude.context_report import looks_like_context, parse_context, parse_tokens
 from crusts_index.claude.measure import frontmatter
 from crusts_index.index.find import find_one
@@ -154,7 +154,7 @@ JUDGES: dict[str, Callable[[str], object]] = {
     "file_references": survivors.file_references,
     "base_name": mentions.base_name,
     "short_names": lambda said: mentions.short_names([said, said + "/x"]),
-    "model_family": catalogue.model_family,
+    "model_family": models.model_family,
     "variant_window": catalogue.variant_window,
     "rule_of": noise.rule_of,
     "price": lambda said: list(price_list.rows_of(said, "x", price_list.bundled())),
