@@ -92,6 +92,17 @@ def tool(name: str, description: str = "Does it.", **properties: str) -> Json:
     return {"name": name, "description": description, "input_schema": schema}
 
 
+NEWER = 1.38
+"""The factor of the tokenizer that the builders' usual model has (D9)."""
+
+
+def weighs(text: str, around: float = 0, factor: float = NEWER) -> int:
+    """Tokens of a text of ASCII letters, white space and single marks, with what stands `around` it (D9)."""
+    soft = sum(not character.isspace() for character in text)
+    marks = len(re.findall(r"[^\sA-Za-z]+", text)) + 2 * text.count("\n")
+    return int(factor * (0.207 * soft + 1.12 * marks + around) + 0.5)
+
+
 def hash_of(text: str) -> str:
     """64 hexadecimal digits."""
     return hashlib.sha256(text.encode()).hexdigest()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.analysed import analysed
-from tests.builders import OMIT, ClaudeFolder, Json, Transcript, dumps, respelled
+from tests.builders import OMIT, ClaudeFolder, Json, Transcript, dumps, respelled, tool
 from tests.picture import ask, assert_same, index, new_store, one, picture, read, scratch
 from tests.test_status import from_all_rows, from_few_rows
 
@@ -277,7 +277,7 @@ def everything(t: Transcript) -> None:
         "Agent",
         {"subagent_type": "explorer", "prompt": "look"},
         "found",
-        tool_use_result={"agentId": "a1"},
+        tool_use_result={"agentId": "a1", "resolvedModel": "claude-opus-4-8[1m]"},
         context=22_000,
     )
     t.agent_progress("a1", [t.pieces[-2]], tool=use)
@@ -304,6 +304,14 @@ def everything(t: Transcript) -> None:
     t.prompt("forked", forkedFrom={"sessionId": "22222222-0000-4000-8000-000000000000", "messageUuid": "x"})
     t.meta("last-prompt", lastPrompt="forked", leafUuid=t.parent)
     t.meta("relocated", relocatedCwd="/elsewhere")
+    t.request_shape(["You are."], [tool("Read", file_path="string")])
+    asked = t.request()
+    t.request(base=asked, keep=2)
+    t.response("due to a skill", context=9_600, requestRef=asked, requestedModel="claude-opus-4-8[1m]",
+               attributionSkill="tidy", attributionPlugin="forge", attributionMcpServer="tracker",
+               attributionMcpTool="search", attributionAgent="explorer")  # fmt: skip
+    t.prompt_snapshot(["You are."], [tool("Read")], cliPrefix="An agent.")
+    t.instructions({"/repo/CLAUDE.md": "# Rules"})
 
 
 def alike(lines: list[bytes]) -> tuple[bytes, bytes]:

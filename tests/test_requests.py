@@ -1,4 +1,4 @@
-"""Requests as newer versions log them, read for what caches and fixed context depend on (D11, D20, D21)."""
+"""Requests as newer versions log them, read for what caches and fixed context depend on (D11, D20)."""
 
 from __future__ import annotations
 

@@ -7,41 +7,51 @@ from typing import Any, NamedTuple
 from crusts_index.transcript.spelling import camel
 
 _MOST_COUNT = 2**53
-_COUNTS = (
-    *("inputTokens", "outputTokens", "thinkingTokens", "cacheReadInputTokens", "cacheCreationInputTokens"),
-    *("cacheCreationEphemeral5mInputTokens", "cacheCreationEphemeral1hInputTokens", "webSearchRequests"),
-)
+# The counts in the order of the columns, and whether one is none where it is not logged.
+_COUNTS = {
+    "inputTokens": False,
+    "outputTokens": False,
+    "thinkingTokens": True,
+    "cacheReadInputTokens": False,
+    "cacheCreationInputTokens": False,
+    "cacheCreationEphemeral5mInputTokens": True,
+    "cacheCreationEphemeral1hInputTokens": True,
+    "webSearchRequests": False,
+}
 
 
 class Cost(NamedTuple):
-    """One model's, since the session began; None = not logged."""
+    """One model's, since the session began."""
 
     model: str
     """As it was asked for: `[1m]` stands in it."""
-    input_tokens: int | None
-    output_tokens: int | None
+    input_tokens: int
+    output_tokens: int
     thinking_tokens: int | None
-    cache_read_tokens: int | None
-    cache_write_tokens: int | None
+    """None = not logged, here and where the writes are told apart."""
+    cache_read_tokens: int
+    cache_write_tokens: int
     cache_write_5m_tokens: int | None
     cache_write_1h_tokens: int | None
-    web_searches: int | None
+    web_searches: int
     cost_usd: float | None
 
 
 def costs_of(body: dict[str, Any]) -> list[Cost]:
     """The models that a `cost-state` record names; `body` is the record with its names in camelCase."""
     usage = body.get("modelUsage")
-    return [
-        Cost(model, *(_count(said.get(name)) for name in _COUNTS), _number(said.get("costUSD", said.get("costUsd"))))
-        for model, raw in (usage.items() if isinstance(usage, dict) else ())
-        if isinstance(raw, dict) and (said := camel(raw)) is not None
-    ]
+    costs = []
+    for model, said in usage.items() if isinstance(usage, dict) else ():
+        if model and isinstance(said, dict):
+            said = camel(said)
+            counts = (_count(said.get(name), None if may_lack else 0) for name, may_lack in _COUNTS.items())
+            costs.append(Cost._make((model, *counts, _number(said.get("costUSD", said.get("costUsd"))))))
+    return costs
 
 
-def _count(value: Any) -> int | None:
+def _count(value: Any, lacking: int | None) -> int | None:
     number = _number(value)
-    return int(number) if number is not None and number <= _MOST_COUNT else None
+    return int(number) if number is not None and number <= _MOST_COUNT else lacking
 
 
 def _number(value: Any) -> float | None:

@@ -7,7 +7,6 @@ marks = runs of ASCII digits and punctuation + 2 × line ends
 from __future__ import annotations
 
 from binascii import unhexlify
-from string import digits, punctuation, whitespace
 
 Measure = tuple[int, int]
 """`soft` and `marks`."""
@@ -15,8 +14,9 @@ Measure = tuple[int, int]
 _PIECE = 1 << 15
 """Bytes looked at in one step, an even number: what a step needs stays small however long the text is."""
 
-_MARKS = frozenset((digits + punctuation).encode())
-_WHITE = frozenset((whitespace + "\x1c\x1d\x1e\x1f").encode())
+_MARKS = frozenset(code for code in range(33, 127) if not chr(code).isalpha())
+_WHITE = frozenset(code for code in range(128) if chr(code).isspace())
+_ASCII = bytes(range(128))
 # White space beyond ASCII, by the bytes that it begins with: those it ends with.
 _RARE = {
     b"\xc2": b"\x85\xa0",
@@ -45,9 +45,8 @@ def measure(text: str) -> Measure:
         return _measure_ascii(text.encode("ascii"))
     raw = text.encode("utf-8", "surrogatepass")
     soft, marks = _measure_ascii(raw)
-    rare = sum(_count_rare(raw, lead, ends) for lead, ends in _RARE.items())
     # Of what was measured every byte counted once.
-    return soft - rare + len(raw) - len(text), marks
+    return soft - _count_rare(raw) + len(raw) - len(text), marks
 
 
 def measure_json(raw: bytes) -> Measure:
@@ -78,10 +77,16 @@ def _count(raw: bytes) -> tuple[int, int]:
     return (number & _WHITE_OF_EACH).bit_count(), counted.bit_count()
 
 
-def _count_rare(raw: bytes, lead: bytes, ends: bytes) -> int:
-    """Characters that begin with the bytes `lead` and end with one of `ends`."""
-    if lead[:1] not in raw:
-        return 0
-    # With as many bytes more as a character that begins in a piece may go on.
-    pieces = (raw[start : start + _PIECE + len(lead)] for start in range(0, len(raw), _PIECE))
-    return sum(behind[0] in ends for piece in pieces for behind in piece.split(lead)[1:] if behind)
+def _count_rare(raw: bytes) -> int:
+    """White space beyond ASCII: looked for in what is left without ASCII, which mostly is little."""
+    count = start = 0
+    while start < len(raw):
+        end = start + _PIECE
+        while end < len(raw) and raw[end] & 0xC0 == 0x80:  # amid a character
+            end -= 1
+        rest = raw[start:end].translate(None, _ASCII)
+        for lead, ends in _RARE.items():
+            if lead in rest:
+                count += sum(part[0] in ends for part in rest.split(lead)[1:])
+        start = end
+    return count

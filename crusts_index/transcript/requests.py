@@ -1,17 +1,18 @@
 """What Claude Code logs of the requests themselves: which messages and which shape a call had, and what the parts that
-stand before the messages weigh (D11, D20, D21). Texts are measured, never kept."""
+stand before the messages weigh (D11, D20). Texts are measured, never kept."""
 
 from __future__ import annotations
 
 import json
 from typing import NamedTuple, TypeVar
 
-import msgspec
-
+from crusts_index.transcript.digest import hash48
+from crusts_index.transcript.lean import msgspec
 from crusts_index.transcript.measure import Measure, measure, measure_json
 from crusts_index.transcript.past import Uuid
 from crusts_index.transcript.places import uuid_key
 from crusts_index.transcript.repair import fit_raw, fit_value
+from crusts_index.transcript.rows import Row
 from crusts_index.transcript.shapes import (
     Asked,
     AskedShape,
@@ -22,7 +23,8 @@ from crusts_index.transcript.shapes import (
     Shape,
     Snapshot,
 )
-from crusts_index.transcript.step import Line
+from crusts_index.transcript.step import Line, Step
+from crusts_index.transcript.words import Words
 
 S = TypeVar("S", bound=Shape)
 
@@ -63,6 +65,40 @@ class Sent(NamedTuple):
     chars: int
     soft: int
     marks: int
+
+
+class Requests:
+    """The requests of one transcript; rows are collected until they are taken."""
+
+    def __init__(self, words: Words) -> None:
+        self._words = words
+        self.requests: list[Row] = []
+        self.shapes: list[Row] = []
+        self.parts: list[Row] = []
+
+    def take_request(self, step: Step) -> None:
+        """An `api-request` record."""
+        said, words = read_request(step.line), self._words
+        where = (step.id, said.uuid, said.base, said.kept, said.tail, _hash(said.shape), _hash(said.cache))
+        asked = (said.model, said.effort, said.source, said.agent)
+        self.requests.append((*where, *(words[name] for name in asked)))
+
+    def take_shape(self, step: Step) -> None:
+        """An `api-request-shape` record."""
+        shape, parts = read_shape(step.line)
+        self.shapes.append((step.id, _hash(shape)))
+        self._add(step, parts)
+
+    def take_attachment(self, step: Step, kind: str) -> None:
+        """An attachment: those that say what was sent before the messages."""
+        read = _ATTACHMENTS.get(kind)
+        if read is not None:
+            self._add(step, read(step.record.attachment))
+
+    def _add(self, step: Step, parts: list[Sent]) -> None:
+        words = self._words
+        for place, (kind, name, path, *size) in enumerate(parts):
+            self.parts.append((step.id, place, words[kind], words[name], path, *size))
 
 
 def read_request(line: Line) -> Request:
@@ -109,6 +145,13 @@ def read_instructions(attachment: Raw) -> list[Sent]:
     return [
         Sent(FILE, file.type or None, file.path or None, *_measured(file.content or "")) for file in said.files or ()
     ]
+
+
+_ATTACHMENTS = {"prompt_snapshot": read_snapshot, "instructions": read_instructions}
+
+
+def _hash(text: str | None) -> int | None:
+    return None if text is None else hash48(text.encode("utf-8", "replace"))
 
 
 def _read(line: Line, shape: type[S]) -> S:

@@ -14,6 +14,9 @@ def spread(output: int, thinking: int | None, blocks: list[Part], *, is_aborted:
     """
     if is_aborted:
         return None
+    if len(blocks) == 1:  # most are
+        estimate, is_thinking = blocks[0]
+        return None if output * 10 < (thinking if thinking and is_thinking else estimate) * 7 else [output]
     estimates = [estimate for estimate, _ in blocks]
     thinkers = [place for place, (_, is_thinking) in enumerate(blocks) if is_thinking]
     if thinking and thinkers:

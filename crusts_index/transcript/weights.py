@@ -6,11 +6,12 @@ is read for that.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
-
 from crusts_index.models import model_family
 from crusts_index.tools import RETELLS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # for quick commands, which estimate now and then
+    from collections.abc import Mapping
 
 FACTOR = "factor"
 """Name of the weights that are a model's own."""
@@ -57,12 +58,8 @@ def factor_of(model: str | None) -> float:
     return NEWER if is_newer(model) else OLDER
 
 
-class _Scale(NamedTuple):
-    """A model's own: its factor, and what of a signature is thinking."""
-
-    factor: float
-    signature: float
-    signature_less: float
+_Scale = tuple[float, float, float]
+"""A model's own: its factor, and tokens a character of a signature, less so many."""
 
 
 class Weights:
@@ -77,9 +74,18 @@ class Weights:
         self._use, self._key, self._result = one["tool_use"], one["key"], one["tool_result"]
         self._text, self._prompt = one["text"], one["prompt"]
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Weights) and (self.values, self.factors) == (other.values, other.factors)
+
+    __hash__ = None  # type: ignore[assignment]
+
     def factor(self, model: str | None) -> float:
         """The factor that holds for a model."""
-        return self._scale(model).factor
+        return self._scale(model)[0]
+
+    def shipped_factor(self, model: str | None) -> float:
+        """The one that holds for it as long as nothing was fitted."""
+        return factor_of(model)
 
     def estimate(
         self,
@@ -98,32 +104,44 @@ class Weights:
         tokens that no text tells: pictures, documents and what is fixed. `tool`: whose result it is. `is_answer`: a
         text of the model's own.
         """
-        scale = self._scales.get(model) or self._scale(model)
+        text, fixed = self.parts(model, kind, soft, marks, extra, tool=tool, is_answer=is_answer)
+        return int(self._scale(model)[0] * text + 0.5) + fixed
+
+    def parts(
+        self,
+        model: str | None,
+        kind: str,
+        soft: int,
+        marks: int,
+        extra: int = 0,
+        *,
+        tool: str | None = None,
+        is_answer: bool = False,
+    ) -> tuple[float, int]:
+        """Of an estimate what the model's factor multiplies, and what is fixed."""
         text = self._soft * soft + self._marks * marks
         if kind == "tool_result":
-            around, factor = self._result, scale.factor
-            if tool in RETELLS:
-                factor *= self._retold
-            return int(factor * (text + around) + 0.5) + extra
+            text += self._result
+            return text * self._retold if tool in RETELLS else text, extra
         if kind == "tool_use":
-            return int(scale.factor * (text + self._use + self._key * extra) + 0.5)
-        if kind == "thinking":
-            if extra:
-                return int(max(0.0, scale.signature * extra - scale.signature_less) + 0.5)
-            return int(scale.factor * (text + self._text) + 0.5)
+            return text + self._use + self._key * extra, 0
         if kind == "text":
-            return int(scale.factor * (text + (self._text if is_answer else self._prompt)) + 0.5)
-        return int(scale.factor * text + 0.5) + extra
+            return text + (self._text if is_answer else self._prompt), 0
+        if kind != "thinking":
+            return text, extra
+        if not extra:
+            return text + self._text, 0
+        _, a_character, less = self._scale(model)
+        return 0.0, int(max(0.0, a_character * extra - less) + 0.5)
 
     def _scale(self, model: str | None) -> _Scale:
         scale = self._scales.get(model)
         if scale is None:
-            newer = is_newer(model)
-            prefix = "newer_" if newer else ""
+            kind = "newer_signature" if is_newer(model) else "signature"
             factor = self.factors.get(model) if model is not None else None
-            scale = self._scales[model] = _Scale(
-                factor_of(model) if factor is None else factor,
-                self.values[f"{prefix}signature"],
-                self.values[f"{prefix}signature_less"],
-            )
+            factor = factor_of(model) if factor is None else factor
+            scale = self._scales[model] = (factor, self.values[kind], self.values[f"{kind}_less"])
         return scale
+
+
+SHIPPED_WEIGHTS = Weights()
