@@ -1,7 +1,7 @@
 """What Claude Code's tools do: the one table of their traits, which the view `tool_traits` gives to SQL."""
 
 TRAITS: dict[str, tuple[str, ...]] = {
-    "Agent": ("starts_agents",),
+    "Agent": ("starts_agents", "retells"),
     "AskUserQuestion": ("acts",),
     "Bash": ("runs_commands",),
     "Edit": ("edits", "acts"),
@@ -16,13 +16,13 @@ TRAITS: dict[str, tuple[str, ...]] = {
     "PowerShell": ("runs_commands",),
     "Read": ("reads", "retrieves"),
     "Skill": ("acts",),
-    "Task": ("starts_agents",),
+    "Task": ("starts_agents", "retells"),
     "TaskCreate": ("acts",),
     "TaskUpdate": ("acts",),
     "TodoWrite": ("acts",),
     "ToolSearch": ("acts",),
-    "WebFetch": ("retrieves",),
-    "WebSearch": ("retrieves",),
+    "WebFetch": ("retrieves", "retells"),
+    "WebSearch": ("retrieves", "retells"),
     "Write": ("edits", "acts"),
 }
 """A tool's traits; one that is not here has none."""
@@ -44,3 +44,5 @@ RUNS_COMMANDS = _with("runs_commands")
 """Run a command line: crusts itself may be what they run (D7)."""
 STARTS_AGENTS = _with("starts_agents")
 """Start a subagent, of whose work they give the result: it is of the category state (D8)."""
+RETELLS = _with("retells")
+"""Give what a model wrote for them: such a text has fewer tokens than its characters tell (D9)."""

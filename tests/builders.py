@@ -11,10 +11,13 @@
 Ids and timestamps follow from the session id and the order of the calls, so a test that fails fails again.
 """
 
+import base64
+import hashlib
 import json
 import os
 import random
 import re
+import struct
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -30,6 +33,8 @@ OMIT: Any = object()  # as the value of a field: leave the field out
 SESSION = "5e551001-0000-4000-8000-000000000001"
 CWD = "/home/ada/site"
 START = datetime(2026, 10, 5, 9, 0, tzinfo=UTC)
+SHAPE = "5ade" * 16
+"""The hash of a request's shape."""
 
 
 def dumps(record: object) -> bytes:
@@ -73,6 +78,48 @@ def thinking_block(text: str = "", signature: str = "c2lnbmF0dXJl") -> Json:
 def image_block(data: str = "iVBORw0KGgo=", media_type: str = "image/png") -> Json:
     """A picture in base64."""
     return {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}}
+
+
+def picture(width: int, height: int) -> str:
+    """The beginning of a PNG of that size in base64: as much of a picture as its size takes."""
+    head = b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sIIBBBBB", 13, b"IHDR", width, height, 8, 6, 0, 0, 0)
+    return base64.b64encode(head).decode()
+
+
+def tool(name: str, description: str = "Does it.", **properties: str) -> Json:
+    """A tool as it is sent: its properties by name and type."""
+    schema = {"type": "object", "properties": {key: {"type": kind} for key, kind in properties.items()}}
+    return {"name": name, "description": description, "input_schema": schema}
+
+
+NEWER = 1.38
+"""The factor of the tokenizer that the builders' usual model has (D9)."""
+
+
+def weighs(text: str, around: float = 0, factor: float = NEWER) -> int:
+    """Tokens of a text of ASCII letters, white space and single marks, with what stands `around` it (D9)."""
+    soft = sum(not character.isspace() for character in text)
+    marks = len(re.findall(r"[^\sA-Za-z]+", text)) + 2 * text.count("\n")
+    return int(factor * (0.207 * soft + 1.12 * marks + around) + 0.5)
+
+
+def hash_of(text: str) -> str:
+    """64 hexadecimal digits."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def snake(name: str) -> str:
+    """The name in the other spelling."""
+    return re.sub("(ID|[A-Z])", lambda found: "_" + found.group().lower(), name)
+
+
+def respelled(value: Any) -> Any:
+    """A record with Claude Code's own names in the other spelling; what the API names (that has a role) stays."""
+    if isinstance(value, list):
+        return [respelled(part) for part in value]
+    if not isinstance(value, dict) or "role" in value:
+        return value
+    return {snake(name): respelled(part) for name, part in value.items()}
 
 
 def without_omitted(fields: Mapping[str, Any]) -> Json:
@@ -323,6 +370,81 @@ class Transcript:
                 prompt="look",
                 agentId=agent,
             )
+
+    # the requests themselves, which newer versions log
+
+    def request(
+        self,
+        *,
+        id: str | None = None,
+        base: Any = OMIT,
+        keep: int = 0,
+        tail: int = 2,
+        shape: str = SHAPE,
+        model: str | None = None,
+        effort: Any = "medium",
+        source: str = "repl_main_thread",
+        ttl: Any = OMIT,
+        **fields: Any,
+    ) -> str:
+        """What is about to be sent; returns the id that the answer's `requestRef` names."""
+        id = id or self.new_uuid()
+        place = {"path": ["messages", max(0, keep + tail - 1), "content", 0]}
+        kept = without_omitted({"type": "ephemeral", "ttl": ttl})
+        self.meta(
+            "api-request",
+            **{
+                "id": id,
+                "timestamp": self.clock.tick(),
+                "version": self.version,
+                "querySource": source,
+                "agentId": OMIT if self.agent is None else self.agent,
+                "shapeHash": shape,
+                "params": {
+                    "model": model or self.model,
+                    "betas": ["context-management-2025-06-27"],
+                    "max_tokens": 128_000,
+                    "thinking": {"type": "adaptive", "display": "omitted"},
+                    "output_config": OMIT if effort is OMIT else {"effort": effort},
+                },
+                "thread": {"type": "none"},
+                "echoWireToolInputs": False,
+                "base": base,
+                "keep": keep,
+                "tail": [hash_of(f"{id}/{place}") for place in range(tail)],
+                "cacheControl": [{"path": ["system", 0], "value": kept}, {**place, "value": kept}],
+                "requestDigest": hash_of(id),
+                **fields,
+            },
+        )
+        return id
+
+    def request_shape(self, system: Iterable[str], tools: Iterable[Json], shape: str = SHAPE, **fields: Any) -> None:
+        """The parts before the messages, logged once and again when they change."""
+        sent = {"system": [text_block(text) for text in system], "tools": list(tools)}
+        about = {"shapeHash": shape, "timestamp": self.clock.tick(), "version": self.version}
+        self.meta("api-request-shape", **{**about, "shape": sent, **fields})
+
+    def request_blob(self, *content: str, role: str = "user", **fields: Any) -> None:
+        """One message of a request, by its hash."""
+        message = {"role": role, "content": [text_block(text) for text in content]}
+        self.meta("api-request-blob", **{"hash": hash_of(str(content)), "message": message, **fields})
+
+    def prompt_snapshot(self, system: list[str], tools: Iterable[Json] | None = None, **fields: Any) -> str:
+        """The fixed context itself; only a later one has the tools."""
+        told = [] if tools is None else list(tools)
+        schemas = [{"name": tool["name"], "description": tool["description"], "schema": tool} for tool in told]
+        return self.attachment(
+            "prompt_snapshot",
+            systemPrompt=system,
+            **without_omitted({"tools": OMIT if tools is None else schemas, "cliPrefix": OMIT, **fields}),
+        )
+
+    def instructions(self, files: Mapping[str, str], kind: str = "Project", **fields: Any) -> str:
+        """What CLAUDE.md files were sent, by path."""
+        told = [{"path": path, "type": kind, "content": text} for path, text in files.items()]
+        rendered = [{"content": "\n".join(files.values())}]
+        return self.attachment("instructions", envelope={"rendered": rendered}, files=told, **fields)
 
     def sidechain(self) -> "Transcript":
         """A thread of its own inside this transcript: same file and clock, own root."""

@@ -16,7 +16,21 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.builders import OMIT, START, Clock, Json, Transcript, dumps, text_block, usage
+from tests.builders import (
+    OMIT,
+    START,
+    Clock,
+    Json,
+    Transcript,
+    dumps,
+    hash_of,
+    image_block,
+    picture,
+    text_block,
+    thinking_block,
+    tool,
+    usage,
+)
 from tests.strategies import AGENTS, MODELS, PATHS, PROJECTS, SESSIONS, Event, Sheet, Step, earlier, events, play
 
 ROOTS = ("here", "there")
@@ -43,8 +57,14 @@ KINDS = {
     "skill_listing": {"content": "- review: reviews", "skillCount": 1},
     "agent_listing_delta": {"addedTypes": ["Explore"], "addedLines": ["- Explore: looks"], "removedTypes": []},
     "task_reminder": {"content": [], "itemCount": 0},
-    "prompt_snapshot": {"system": [text_block("You are")]},
+    "prompt_snapshot": {
+        "systemPrompt": ["You are"],
+        "tools": [{"name": "Read", "description": "Reads.", "schema": tool("Read", "Reads.", file_path="string")}],
+    },
+    "instructions": {"files": [{"path": "/home/ada/site/CLAUDE.md", "type": "Project", "content": "Use tabs."}]},
 }
+ASKED = tuple(f"5e551001-0000-4000-8000-0000000000a{n}" for n in range(3))
+"""Ids of requests, few, so that answers find theirs and bases theirs."""
 METAS: dict[str, Callable[[str], Json]] = {
     "custom-title": lambda text: {"customTitle": text},
     "ai-title": lambda text: {"aiTitle": text},
@@ -55,7 +75,7 @@ METAS: dict[str, Callable[[str], Json]] = {
     "mode": lambda text: {"mode": text},
     "relocated": lambda text: {"relocatedCwd": f"/moved/{text}"},
     "worktree-state": lambda text: {"worktreeSession": {"originalCwd": PROJECTS[0], "worktreeName": text}},
-    "cost-state": lambda text: {"totalCostUSD": len(text), "modelUsage": {}},
+    "cost-state": lambda text: {"totalCostUSD": 1, "modelUsage": {text: {"inputTokens": len(text), "costUSD": 0.5}}},
 }
 DERIVED = ("snapshot", "part", "fork", "fork anew", "new fork", "branch", "resumed", "replay", "alone")
 
@@ -83,6 +103,11 @@ def happenings() -> st.SearchStrategy[Event]:
         ("context", st.sampled_from((20_000, 40_000)), st.none(), st.none()),
         ("sidechain", st.sampled_from((None, *AGENTS)), st.booleans(), some_usages),
         ("leaf", place, st.none(), st.none()),
+        ("asked", st.sampled_from(ASKED), st.sampled_from((OMIT, *ASKED)), st.integers(0, 3)),
+        ("shaped", st.sampled_from(("You are", "You were")), st.sampled_from(NAMES), st.none()),
+        ("facts", st.sampled_from(sorted(FACTS)), st.integers(1, 3), some_usages),
+        ("thought", st.sampled_from((0, 12, 700, 4_000)), st.sampled_from((None, 0, 30)), st.sampled_from(MODELS)),
+        ("pictured", st.sampled_from((9, 900)), st.booleans(), st.none()),
     ]
     return st.one_of([st.tuples(st.just(name), *details) for name, *details in kinds])
 
@@ -211,6 +236,42 @@ def _sidechain(sheet: Sheet, agent: str | None, is_linked: bool, counted: Json) 
     side.response("found it", usage=counted)
 
 
+FACTS: dict[str, Json] = {
+    "asked": {"requestRef": ASKED[0], "requestedModel": "claude-opus-4-8[1m]"},
+    "skill": {"attributionSkill": "review", "attributionPlugin": "forge"},
+    "server": {"attributionMcpServer": "tracker", "attributionMcpTool": "search", "attributionAgent": "explorer"},
+    "branch": {"gitBranch": "try", "effort": "high"},
+    "cut": {"isAbortedMidStream": True},
+}
+
+
+def _facts(sheet: Sheet, kind: str, blocks: int, counted: Json) -> None:
+    sheet.transcript.response(*["part " * 40] * blocks, usage=counted, placeholder=1, **FACTS[kind])
+
+
+def _asked(sheet: Sheet, id: str, base: Any, kept: int) -> None:
+    sheet.transcript.request(id=id, base=base, keep=kept)
+
+
+def _shaped(sheet: Sheet, system: str, name: str, _: Any) -> None:
+    sheet.transcript.request_blob(system)
+    sheet.transcript.request_shape([system], [tool(name)], hash_of(system + name))
+
+
+def _thought(sheet: Sheet, length: int, thinking: int | None, model: str) -> None:
+    told = {} if thinking is None else {"output_tokens_details": {"thinking_tokens": thinking}}
+    thought = thinking_block("hm" * (length % 5), signature="s" * length)
+    sheet.transcript.response(thought, "so " * 50, usage=usage(9, output=120, **told), model=model)
+
+
+def _pictured(sheet: Sheet, width: int, is_result: bool, _: Any) -> None:
+    t, shown = sheet.transcript, [text_block("look"), image_block(picture(width, 600))]
+    if is_result:
+        t.call("Read", {"file_path": PATHS[0]}, shown, context=22_000)
+    else:
+        t.prompt(shown)
+
+
 HAPPENED: dict[str, Callable[[Sheet, Any, Any, Any], Any]] = {
     "twice": _twice,
     "twice answered": _twice_answered,
@@ -227,6 +288,11 @@ HAPPENED: dict[str, Callable[[Sheet, Any, Any, Any], Any]] = {
     "advised": _advised,
     "context": _context,
     "sidechain": _sidechain,
+    "asked": _asked,
+    "shaped": _shaped,
+    "facts": _facts,
+    "thought": _thought,
+    "pictured": _pictured,
     "leaf": lambda sheet, one, *_: sheet.transcript.meta("last-prompt", leafUuid=earlier(sheet, one), lastPrompt=OMIT),
 }
 

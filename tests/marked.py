@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
-from tests.builders import ClaudeFolder, Json, Transcript, usage
+from tests.builders import ClaudeFolder, Json, Transcript, tool, usage
 
 OTHER = "5e551001-0000-4000-8000-0000000000ee"
 GONE = "5e551001-0000-4000-8000-0000000000aa"
@@ -79,11 +79,11 @@ def marked(folder: ClaudeFolder, session: str, words: Words) -> Transcript:
     thinking = {"type": "thinking", "thinking": words(), "signature": words()}
     t.response(thinking, words(), usage=usage(9, read=900, output=50, service_tier=words()), effort=words())
     t.response(words(), model=words(), stop=words(), usage=usage(5, output=9, speed=words(), inference_geo=words()))
-    for tool in _TOOLS:
+    for name in _TOOLS:
         t.call(
-            tool, words.fill(*_INPUTS), words(), usage=usage(9, output=9), tool_use_result=words.fill("a", "agentId")
+            name, words.fill(*_INPUTS), words(), usage=usage(9, output=9), tool_use_result=words.fill("a", "agentId")
         )
-        t.call(tool, {"file_path": "/home/ada/" + words()}, [{"type": "text", "text": words()}], usage=usage(9))
+        t.call(name, {"file_path": "/home/ada/" + words()}, [{"type": "text", "text": words()}], usage=usage(9))
     t.call("Read", {"odd": words(), "subagent_type": words()}, words(), is_error=True, usage=usage(4))
     t.call("Task", {"subagent_type": words(), "prompt": words()}, words(), usage=usage(4))
     t.call(words(), {"x": {"y": [words()]}}, words(), usage=usage(4))
@@ -104,6 +104,16 @@ def marked(folder: ClaudeFolder, session: str, words: Words) -> Transcript:
     t.meta("cost-state", totalCostUSD=1.5, note=words(), modelUsage={words(): {"inputTokens": 9, "x": words()}})
     t.meta("pr-link", prNumber=7, prUrl="https://forge/" + words(), prRepository=words())
     t.meta("worktree-state", worktreeSession=words.fill("worktreePath", "worktreeName", "worktreeBranch"))
+    t.request_shape([words()], [tool(words(), words(), **{words(): words()})], shape=words())
+    t.request_blob(words(), role=words())
+    t.request(id=words(), base=words(), shape=words(), model=words(), effort=words(), source=words(), agentId=words())
+    names = ("Skill", "Plugin", "McpServer", "McpTool", "Agent")
+    due = {f"attribution{name}": words() for name in names}
+    asked = words.fill("requestRef", "requestedModel")
+    t.response(words(), usage=usage(5, output=9), **due, **asked)
+    t.prompt_snapshot([words()], [tool(words(), words())], cliPrefix=words())
+    t.instructions({"/home/ada/" + words(): words()}, words())
+    t.call("Task", {"prompt": words()}, words(), usage=usage(4), tool_use_result=words.fill("resolvedModel"))
     t.meta(words(), text=words())
     t.record("progress", data={"type": "hook_progress", "command": words()})
     t.record(words(), subtype=words(), content=words())

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from crusts_index.insight.accuracy import accuracy_of, quantile
 from crusts_index.rows.reports import EstimatePair
-from tests.builders import ClaudeFolder
+from tests.builders import ClaudeFolder, weighs
 from tests.conftest import Demo
 
 
 def test_a_result_of_known_growth_gives_its_error(tmp_path: Path) -> None:
-    """4,000 letters are estimated at 1,000 tokens; the next call grew by 1,250 beyond the answer's own."""
+    """4,000 letters and what stands around a result weigh 1,167; the next call grew by 1,250 beyond the answer."""
     folder = ClaudeFolder(tmp_path)
     t = folder.main()
     t.prompt("look")
@@ -26,7 +26,10 @@ def test_a_result_of_known_growth_gives_its_error(tmp_path: Path) -> None:
     rows = folder.crusts("accuracy", "--json").json()["rows"]
     found = next(row for row in rows if row["version"] == "all" and row["kind"] == "Bash result")
     assert 6 == found["samples"]
-    assert round((1_030 - 1_280) / 1_280 * 100, 6) == round(found["median_error_percent"], 6)
+    assert 1_167 == weighs("a" * 4_000, around=18)
+    # The answer's output is less than the use alone weighs: it was logged too early.
+    estimate = weighs('{"command":"cat 0"}', around=49 + 5) + 1_167
+    assert round((estimate - 1_280) / 1_280 * 100, 6) == round(found["median_error_percent"], 6)
 
 
 def test_too_little_says_so(tmp_path: Path) -> None:

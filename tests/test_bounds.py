@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import crusts_index
-from crusts_index import plain
+from crusts_index import models, plain
 from crusts_index.claude.context_report import looks_like_context, parse_context, parse_tokens
 from crusts_index.claude.measure import frontmatter
 from crusts_index.index.find import find_one
@@ -31,6 +31,7 @@ from crusts_index.insight import catalogue, key_terms, mentions, noise, survivor
 from crusts_index.render import csvout, report_pages, text
 from crusts_index.store import matches, price_list, search
 from crusts_index.store.open import open_store
+from crusts_index.transcript.measure import measure
 from crusts_index.transcript.shorten import Shortener
 from tests.builders import OMIT, SESSION, ClaudeFolder, Json, Transcript
 from tests.hostile import MOST, PIECES, grown, growth, transcript
@@ -144,6 +145,7 @@ def test_outputs_of_context_are_parsed_by_the_reader(folder: ClaudeFolder) -> No
 
 
 JUDGES: dict[str, Callable[[str], object]] = {
+    "measure": measure,
     "line": plain.line,
     "lines": plain.lines,
     "escaped": lambda said: plain.escaped(json.dumps(said, ensure_ascii=False)),
@@ -152,7 +154,7 @@ JUDGES: dict[str, Callable[[str], object]] = {
     "file_references": survivors.file_references,
     "base_name": mentions.base_name,
     "short_names": lambda said: mentions.short_names([said, said + "/x"]),
-    "model_family": catalogue.model_family,
+    "model_family": models.model_family,
     "variant_window": catalogue.variant_window,
     "rule_of": noise.rule_of,
     "price": lambda said: list(price_list.rows_of(said, "x", price_list.bundled())),

@@ -9,13 +9,12 @@ from crusts_index.insight.catalogue import (
     core_tool_names,
     deferred_load_tokens,
     lift_window,
-    model_family,
     native_window,
     parse_version,
-    same_family,
     settings_window,
     variant_window,
 )
+from crusts_index.models import model_family, same_family
 
 
 def test_versions_compare_by_number() -> None:

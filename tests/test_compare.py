@@ -17,7 +17,7 @@ from tests.builders import CWD, SESSION, ClaudeFolder
 from tests.conftest import Demo
 
 OTHER = "6e551001-0000-4000-8000-000000000002"
-LONG = "x = 1\n" * 2_000
+LONG = "x = 1\n" * 560
 
 
 def two(folder: ClaudeFolder, second_context: int = 22_000) -> None:

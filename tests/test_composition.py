@@ -17,7 +17,7 @@ from crusts_index.insight.loading import load
 from crusts_index.insight.window import window_of
 from crusts_index.store import query
 from crusts_index.store.open import open_store
-from tests.builders import CWD, SESSION, ClaudeFolder, Transcript
+from tests.builders import CWD, SESSION, ClaudeFolder, Transcript, weighs
 from tests.picture import index, new_store, read, scratch
 from tests.profiles import examples
 from tests.strategies import transcripts
@@ -145,7 +145,7 @@ def test_a_prompt_is_the_user_s_until_the_next_one(folder: ClaudeFolder) -> None
     facts = loaded(read(folder, t))
     points = composition_of(facts, window_of(facts)._replace(framing=UNFRAMED))
     user = [dict(zip(CATEGORIES, point.content, strict=True))["user"] for point in points]
-    assert [100, 20, 0] == user
+    assert [weighs("x" * 400), weighs("y" * 80), 0] == user
     assert [None, 200, None] == [point.growth for point in points]
 
 

@@ -378,15 +378,15 @@ def test_the_path_decides_last(folder: ClaudeFolder, t: Transcript, backwards: b
 @pytest.mark.parametrize("backwards", [False, True])
 def test_the_owners_usage_holds_in_copies_too(folder: ClaudeFolder, t: Transcript, backwards: bool) -> None:
     """A copy with another count for the same call is not believed, and its blocks share the owner's output."""
-    t.response("12345678", usage=usage(5, output=3), request="req_a", message="msg_a")
+    t.response("word", usage=usage(5, output=4), request="req_a", message="msg_a")
     fork = folder.main(OTHER)
     fork.copy(t.lines(), forked=True)
     line = json.loads(fork.pieces[0])
     line["message"]["usage"]["output_tokens"] = 9_000
     fork.pieces[0] = dumps(line) + b"\n"
     db = in_either_order(folder, t, fork, backwards=backwards)
-    assert 3 == one(db, "select output_tokens from api_calls")
-    assert [(3, 1), (3, 1)] == ask(db, "select tokens, is_exact from blocks")
+    assert 4 == one(db, "select output_tokens from api_calls")
+    assert [(4, 1), (4, 1)] == ask(db, "select tokens, is_exact from blocks")
 
 
 def test_a_uuid_twice_in_one_transcript_counts_once(folder: ClaudeFolder, t: Transcript) -> None:

@@ -14,7 +14,7 @@ from crusts_index.insight.path import Fork, walk
 from crusts_index.rows.session import WindowPart
 from crusts_index.rows.window import SessionBranch, SessionRemoval
 from crusts_index.store import query
-from tests.builders import CWD, SESSION, ClaudeFolder, Transcript, usage
+from tests.builders import CWD, SESSION, ClaudeFolder, Transcript, usage, weighs
 from tests.picture import ask, index, new_store, read, scratch
 from tests.profiles import examples
 from tests.strategies import transcripts
@@ -136,7 +136,8 @@ def test_a_prompt_is_the_users_until_the_next(folder: ClaudeFolder) -> None:
     t.prompt("next")
     t.response("c", context=20_200)
     db = read(folder, t)
-    rows = ask(db, "select category, first_call, last_call from ledger where tokens = 10 and kind = 'text'")
+    prompt = f"tokens = {weighs('x' * 40)} and kind = 'text'"
+    rows = ask(db, f"select category, first_call, last_call from ledger where {prompt}")
     assert [("conversation", 3, 3), ("user", 1, 2)] == sorted(rows)
 
 
@@ -201,7 +202,7 @@ def test_usage_by_category_and_file(folder: ClaudeFolder) -> None:
         assert found["total"][name] == sum(row[name] for row in found["rows"])
     files = folder.crusts("usage", "--by", "file", "--json").json()["rows"]
     assert [f"{CWD}/a.py", f"{CWD}/b.py"] == [row["file"] for row in files]
-    assert files[0]["carried_tokens"] == 2 * (100 + 200)
+    assert files[0]["carried_tokens"] == 2 * (100 + weighs("x\n" * 400, around=18))
     text = folder.crusts("usage", "--by", "file", COLUMNS="70").out
     assert max(map(len, text.splitlines())) <= 80
     assert "a.py" in text
@@ -211,9 +212,10 @@ def test_the_composition_of_one_call(folder: ClaudeFolder) -> None:
     """window_composition: the categories at a call, the fixed context among them."""
     t = folder.main()
     t.prompt("x" * 400)
-    t.read(f"{CWD}/a.py", "x\n" * 400, usage=usage(input=20_000, output=100))
+    t.read(f"{CWD}/a.py", "x " * 400, usage=usage(input=20_000, output=100))
     t.response("done", context=20_300)
     db = read(folder, t)
     with closing(sqlite3.connect(db)) as store:
         rows = query.rows(store, WindowPart, session=SESSION, call=2)
-    assert [("system", 1, 19_900), ("retrieved", 2, 300), ("user", 1, 100)] == rows
+    prompt, read_in = weighs("x" * 400), weighs("x " * 400, around=18)
+    assert [("system", 1, 20_000 - prompt), ("retrieved", 2, 100 + read_in), ("user", 1, prompt)] == rows

@@ -4,7 +4,6 @@ compaction is followed by, and the snake_case spelling of fields."""
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.analysed import analysed
-from tests.builders import OMIT, ClaudeFolder, Json, Transcript, dumps
+from tests.builders import OMIT, ClaudeFolder, Json, Transcript, dumps, respelled, tool
 from tests.picture import ask, assert_same, index, new_store, one, picture, read, scratch
 from tests.test_status import from_all_rows, from_few_rows
 
@@ -278,7 +277,7 @@ def everything(t: Transcript) -> None:
         "Agent",
         {"subagent_type": "explorer", "prompt": "look"},
         "found",
-        tool_use_result={"agentId": "a1"},
+        tool_use_result={"agentId": "a1", "resolvedModel": "claude-opus-4-8[1m]"},
         context=22_000,
     )
     t.agent_progress("a1", [t.pieces[-2]], tool=use)
@@ -305,20 +304,14 @@ def everything(t: Transcript) -> None:
     t.prompt("forked", forkedFrom={"sessionId": "22222222-0000-4000-8000-000000000000", "messageUuid": "x"})
     t.meta("last-prompt", lastPrompt="forked", leafUuid=t.parent)
     t.meta("relocated", relocatedCwd="/elsewhere")
-
-
-def snake(name: str) -> str:
-    """The name in the other spelling."""
-    return re.sub("(ID|[A-Z])", lambda found: "_" + found.group().lower(), name)
-
-
-def respelled(value: Any) -> Any:
-    """A record with Claude Code's own names in the other spelling; what the API names (that has a role) stays."""
-    if isinstance(value, list):
-        return [respelled(part) for part in value]
-    if not isinstance(value, dict) or "role" in value:
-        return value
-    return {snake(name): respelled(part) for name, part in value.items()}
+    t.request_shape(["You are."], [tool("Read", file_path="string")])
+    asked = t.request()
+    t.request(base=asked, keep=2)
+    t.response("due to a skill", context=9_600, requestRef=asked, requestedModel="claude-opus-4-8[1m]",
+               attributionSkill="tidy", attributionPlugin="forge", attributionMcpServer="tracker",
+               attributionMcpTool="search", attributionAgent="explorer")  # fmt: skip
+    t.prompt_snapshot(["You are."], [tool("Read")], cliPrefix="An agent.")
+    t.instructions({"/repo/CLAUDE.md": "# Rules"})
 
 
 def alike(lines: list[bytes]) -> tuple[bytes, bytes]:

@@ -16,7 +16,7 @@ from crusts_index.index import past, pool, read
 from crusts_index.index.find import Walk
 from crusts_index.index.ingest import name_new
 from crusts_index.index.plan import Job
-from crusts_index.index.read import Stretch
+from crusts_index.index.read import Manner, Stretch
 from crusts_index.store.open import open_store
 from tests.bench.corpus import make_corpus, make_transcript
 from tests.bench.setting import append_line, transcripts
@@ -77,7 +77,7 @@ def test_workers_are_ahead_by_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(read, "STRETCH_BYTES", stretch)
     db = new_store(tmp_path)
     tasks = tasks_of(db, corpus_of(tmp_path, kind))
-    outcomes = pool.read_in_workers(tasks, str(db), keep_text=True, workers=workers)
+    outcomes = pool.read_in_workers(tasks, str(db), Manner(), workers=workers)
     next(outcomes)
     found = settled() / workers
     outcomes.close()  # type: ignore[attr-defined]
@@ -95,7 +95,7 @@ def test_all_is_read_once_and_in_order(tmp_path: Path, monkeypatch: pytest.Monke
     tasks = tasks_of(db, corpus_of(tmp_path, kind))
     offsets: Counter[str] = Counter()
     ended: list[str] = []
-    for job, outcome in pool.read_in_workers(tasks, str(db), keep_text=True, workers=3):
+    for job, outcome in pool.read_in_workers(tasks, str(db), Manner(), workers=3):
         path = job.seen.path
         assert path not in ended
         if isinstance(outcome, Stretch):

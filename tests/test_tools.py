@@ -9,7 +9,7 @@ from pathlib import Path
 from crusts_index import tools
 from crusts_index.store import query
 
-TRAITS = ("reads", "edits", "retrieves", "acts", "runs_commands", "starts_agents")
+TRAITS = ("reads", "edits", "retrieves", "acts", "runs_commands", "starts_agents", "retells")
 
 
 def test_the_view_says_what_the_table_says() -> None:
@@ -27,11 +27,12 @@ def test_the_view_says_what_the_table_says() -> None:
 
 
 def test_the_traits_are_those_of_the_rules() -> None:
-    """Edits as in D13 and X-reread, retrieval and agents as in D8; an edit is used for what it does."""
+    """Edits as in D13 and X-reread, retrieval and agents as in D8, retelling as in D9; edits act."""
     assert {"Read"} == tools.READS
     assert {"Edit", "Write", "MultiEdit", "NotebookEdit"} == tools.EDITS
     assert {"Read", "Grep", "Glob", "LS", "WebFetch", "WebSearch", "NotebookRead"} == tools.RETRIEVES
     assert {"Task", "Agent"} == tools.STARTS_AGENTS
+    assert {"Task", "Agent", "WebFetch", "WebSearch"} == tools.RETELLS
     assert tools.EDITS < tools.ACTS
     assert set() == tools.ACTS & tools.RETRIEVES
 

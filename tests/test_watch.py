@@ -41,7 +41,7 @@ def begin(folder: ClaudeFolder, session: str = SESSION, context: int = 60_000) -
     t = folder.main(session, project=str(folder.home / "site"), start=datetime.now(UTC) - timedelta(minutes=5))
     for step in range(4):
         t.prompt(f"step {step}")
-        t.response("It walks the tree twice. " * 20, context=context - (3 - step) * 1_000, output=100)
+        t.response("It walks the tree twice. " * 10, context=context - (3 - step) * 1_000, output=100)
     t.write()
     return t
 

@@ -1,4 +1,4 @@
-"""Brings API calls up to date: which responses are one call (D1), who owns it (D2), and what its blocks cost (D9)."""
+"""Brings API calls up to date: which responses are one call (D1), and who owns it (D2)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from crusts_index.index.changed import note_answers, note_responses
+from crusts_index.index.estimates import spread_outputs
 from crusts_index.index.plain_calls import Fresh, add_plain
 from crusts_index.store.prices import resolve_prices
 from crusts_index.transcript.rows import RECORD_BITS
-from crusts_index.transcript.tokens import spread
-from crusts_index.transcript.words import word_id
 
 # Two responses are the same call if they share a request id, or a message id within one record-level session; two
 # that both lack a request id only if their input sides are equal. `cross join` fixes the order: SQLite would walk all
@@ -111,16 +110,15 @@ def settle_calls(
     related = {edge[0] for edge in edges}
     _fill(store, "related", related)
     components = _components(store, edges)
-    odd = set(continued).union(*components)
+    spread_again = set(continued)
+    odd = spread_again.union(*components)
     note_responses(store, odd.union(ids - add_plain(store, fresh or {}, odd)))
     store.execute(_WRITE_LONE)
     store.execute(_CALL_OF_ITS_OWN)
-    spread_again = set(continued)
     for members in components:
         spread_again |= _write_shared(store, members)
     note_answers(store, spread_again)
-    for response in spread_again:
-        _spread_blocks(store, response)
+    spread_outputs(store, spread_again)
     if store.execute("select 1 from prices limit 1").fetchone():
         rows = store.execute(
             "select distinct ifnull(r.shared_call_id, r.id) from temp.touched t"
@@ -175,30 +173,6 @@ def _write_shared(store: sqlite3.Connection, ids: set[int]) -> set[int]:
     )
     store.executemany("update stored_responses set shared_call_id = ? where id = ?", [(call, one) for one in ids])
     return {member.id for member in members if not member.is_nested and not member.is_advisor and member.id > 0}
-
-
-def _spread_blocks(store: sqlite3.Connection, response: int) -> None:
-    """Share the call's output over the blocks that the response has in its transcript (D9)."""
-    row = store.execute(
-        "select c.output_tokens, c.thinking_tokens, r.last_record_id, r.is_aborted"
-        " from responses r join api_calls c on c.id = r.call_id where r.id = ?",
-        (response,),
-    ).fetchone()
-    if row is None:
-        return
-    output, thinking, last, is_aborted = row
-    parts = store.execute(
-        "select b.id, b.estimate, b.kind = ?, b.chars = 0 from stored_records r"
-        " join stored_blocks b on b.id >= r.id and b.id < r.id + r.length"
-        " where r.id between ? and ? and r.id - r.response_back = ? order by b.id",
-        (word_id("thinking"), response, last, response),
-    ).fetchall()
-    facts = [(estimate, bool(thinks), bool(empty)) for _, estimate, thinks, empty in parts]
-    shares = [(fact[0], False) for fact in facts] if is_aborted else spread(output, thinking, facts)
-    store.executemany(
-        "update stored_blocks set share = ? where id = ?",
-        [(tokens if exact else None, part[0]) for (tokens, exact), part in zip(shares, parts, strict=True)],
-    )
 
 
 def release_calls(store: sqlite3.Connection, low: int, high: int, *, retain: bool) -> set[int]:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from crusts_index.index.calls import drop_returned, settle_calls
 from crusts_index.index.changed import note_all, note_shared_uses
+from crusts_index.index.estimates import estimate_all
 from crusts_index.index.extent import bounds, copy_rows, copy_table
 from crusts_index.index.forget import forget, take_out
 from crusts_index.index.owners import settle_owners
@@ -42,6 +43,10 @@ _RUNS = """
 insert into runs (started_ms, duration_ms, kind, version, files, changed, gone, bytes_read, records, problems)
 select started_ms, duration_ms, kind, version, files, changed, gone, bytes_read, records, problems
 from old.runs where id > ?
+"""
+_OTHER_WEIGHTS = """
+select 1 from (select * from old.weights except select * from main.weights)
+union all select 1 from (select * from main.weights except select * from old.weights) limit 1
 """
 _OTHER_PRICES = """
 select 1 from (select * from old.prices except select * from main.prices)
@@ -98,6 +103,10 @@ def catch_up(old: str, fresh: str, begun: Marks) -> None:
             if store.execute(_OTHER_PRICES).fetchone():
                 _take_prices(store)
                 settle_all_sums(store)
+            if store.execute(_OTHER_WEIGHTS).fetchone():
+                store.execute("delete from main.weights")
+                copy_table(store, "weights", "1")
+                estimate_all(store)
             settle_sums(store)
             _take_promises(store)
         forgotten = "select session_id from old.forgotten except select session_id from main.forgotten"

@@ -8,9 +8,10 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from crusts_index.index.estimates import load_weights
 from crusts_index.index.metas import read_meta, set_meta
 from crusts_index.index.plan import Job, Plan
-from crusts_index.index.read import Outcome, Stretch, Task, read_here, without_collector
+from crusts_index.index.read import Manner, Outcome, Stretch, Task, read_here, without_collector
 from crusts_index.index.write import Writer
 from crusts_index.store.open import transaction
 
@@ -37,7 +38,8 @@ def ingest(store: sqlite3.Connection, path: str, plan: Plan, options: Options, s
     jobs = sorted(plan.jobs, key=lambda job: job.seen.mtime_ns, reverse=latest_first)
     tasks = name_new(store, jobs, keep_text=options.keep_text)
     ids = {job.seen.path: transcript for job, transcript in tasks}
-    writer = Writer(store, keep_text=options.keep_text)
+    manner = Manner(options.keep_text, load_weights(store))
+    writer = Writer(store, manner)
     void: set[str] = set()
     read = 0
     left = len(tasks)
@@ -46,7 +48,7 @@ def ingest(store: sqlite3.Connection, path: str, plan: Plan, options: Options, s
     def is_up(more: int) -> bool:
         return _is_time_up(options, started, read + more)
 
-    outcomes = _outcomes(store, tasks, path, options, plan.pending_bytes, is_up)
+    outcomes = _outcomes(store, tasks, path, options, manner, plan.pending_bytes, is_up)
     try:
         for job, outcome in outcomes:
             if isinstance(outcome, Stretch):
@@ -97,6 +99,7 @@ def _outcomes(
     tasks: list[Task],
     path: str,
     options: Options,
+    manner: Manner,
     pending: int,
     is_up: Callable[[int], bool],
 ) -> Iterator[Outcome]:
@@ -104,8 +107,8 @@ def _outcomes(
     if workers and options.seconds is None:
         from crusts_index.index.pool import read_in_workers
 
-        return read_in_workers(tasks, path, options.keep_text, workers)
-    return read_here(tasks, lambda: store, options.keep_text, is_up if options.seconds is not None else None)
+        return read_in_workers(tasks, path, manner, workers)
+    return read_here(tasks, lambda: store, manner, is_up if options.seconds is not None else None)
 
 
 def _workers(jobs: int | None, pending: int) -> int:

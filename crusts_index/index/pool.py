@@ -20,7 +20,7 @@ from typing import Any
 from crusts_index.index.find import reason
 from crusts_index.index.past import Connect
 from crusts_index.index.plan import unread_bytes
-from crusts_index.index.read import Outcome, Stretch, Task, read, read_here
+from crusts_index.index.read import Manner, Outcome, Stretch, Task, read, read_here
 from crusts_index.store.open import TIMEOUT, read_only
 
 AHEAD_BYTES = 24 << 20
@@ -36,14 +36,14 @@ _HEAD_BYTES = 8
 _DEAD = b""
 
 
-def read_in_workers(tasks: list[Task], store: str, keep_text: bool, workers: int) -> Iterator[Outcome]:
+def read_in_workers(tasks: list[Task], store: str, manner: Manner, workers: int) -> Iterator[Outcome]:
     """Read the transcripts in worker processes; stretches of one transcript come in order.
 
     A worker that ends costs the transcript it was reading; what is left without any worker is read here.
     """
     waiting = _Waiting(tasks, workers)
     answers = Answers()
-    team = [_Worker(store, keep_text) for _ in range(min(workers, len(tasks)))]
+    team = [_Worker(store, manner) for _ in range(min(workers, len(tasks)))]
     try:
         for worker in team:
             worker.listen(answers)
@@ -76,7 +76,7 @@ def read_in_workers(tasks: list[Task], store: str, keep_text: bool, workers: int
             yield job, None
     finally:
         _end(team, answers)
-    yield from read_here(waiting.rest(), _connects(store), keep_text)
+    yield from read_here(waiting.rest(), _connects(store), manner)
 
 
 class Answers:
@@ -149,10 +149,10 @@ class _Waiting:
 class _Worker:
     """A process that reads, with what it was given and not yet done."""
 
-    def __init__(self, store: str, keep_text: bool) -> None:
+    def __init__(self, store: str, manner: Manner) -> None:
         context = multiprocessing.get_context()
         self._pipe, theirs = context.Pipe()
-        self.process = context.Process(target=_work, args=(theirs, store, keep_text, os.getpid()), daemon=True)
+        self.process = context.Process(target=_work, args=(theirs, store, manner, os.getpid()), daemon=True)
         self.process.start()
         theirs.close()
         self.tasks: deque[Task] = deque()
@@ -213,7 +213,7 @@ def _connects(store: str) -> Connect:
     return cache(partial(read_only, os.path.abspath(store), TIMEOUT))
 
 
-def _work(pipe: Any, store: str, keep_text: bool, parent: int) -> None:
+def _work(pipe: Any, store: str, manner: Manner, parent: int) -> None:
     """A worker: tasks in, stretches out, and behind each transcript's last one a reason, mostly empty."""
     Thread(target=_end_with, args=(parent,), daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops us between stretches
@@ -224,7 +224,7 @@ def _work(pipe: Any, store: str, keep_text: bool, parent: int) -> None:
     connect = _connects(store)
     with suppress(BrokenPipeError):
         while (task := tasks.get()) is not None:
-            _send(pipe, 0, _read(pipe, task, connect, keep_text))
+            _send(pipe, 0, _read(pipe, task, connect, manner))
 
 
 def _take_in(pipe: Any, tasks: SimpleQueue[Task | None]) -> None:
@@ -243,10 +243,10 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def _read(pipe: Any, task: Task, connect: Connect, keep_text: bool) -> str | dict[str, Any]:
+def _read(pipe: Any, task: Task, connect: Connect, manner: Manner) -> str | dict[str, Any]:
     """Read one transcript; gives back why it could not be read, or what is wrong with the store."""
     try:
-        for stretch in read(*task, connect, keep_text):
+        for stretch in read(*task, connect, manner):
             _send(pipe, stretch.bytes_read, tuple(stretch))
     except BrokenPipeError:
         raise

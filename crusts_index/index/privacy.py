@@ -31,6 +31,7 @@ from crusts_index.transcript.words import word_id
 
 _NAME = re.compile(r"\S{1,200}")
 _VEILED = re.compile("#[0-9a-f]{12}")
+_COUNTED = frozenset(("cost-state", "session_writes_lost"))
 _DETAIL_NAMES = frozenset("name kind model unread".split())
 
 
@@ -81,7 +82,7 @@ def _said(key: str, value: str | None) -> str | None:
     if key == "worktree-state":
         repo = told_repo(value)  # a folder, too
         return json.dumps({"worktreeSession": {"originalCwd": repo}}, ensure_ascii=False) if repo else None
-    return json.dumps(_numbers(_loads(value)), separators=(",", ":")) if key == "cost-state" and value else None
+    return json.dumps(_numbers(_loads(value)), separators=(",", ":")) if key in _COUNTED and value else None
 
 
 def _numbers(value: Any) -> Any:

@@ -22,6 +22,7 @@ from crusts_index.transcript.lean import msgspec
 from crusts_index.transcript.rows import Row, thread_id
 from crusts_index.transcript.shorten import Shortener
 from crusts_index.transcript.state import State
+from crusts_index.transcript.weights import SHIPPED_WEIGHTS, Weights
 
 BUFFER_BYTES = 1 << 20
 """Read-ahead. Iterating a file with a buffer of this size costs a quarter of read-and-split."""
@@ -57,6 +58,7 @@ class Stretch(NamedTuple):
     is_first: bool
     rows: dict[str, list[Any]]
     continued: list[int]
+    again: list[tuple[int, int, int]]
     state: str
     about: dict[str, Any]
     messages: list[tuple[int, int]]
@@ -78,11 +80,22 @@ IsUp = Callable[[int], bool]
 """Whether the time of a run is up, told how many bytes were read that are not yet handed on."""
 
 
-def read_here(tasks: Iterable[Task], connect: Connect, keep_text: bool, is_up: IsUp | None = None) -> Iterator[Outcome]:
+class Manner(NamedTuple):
+    """How transcripts are read."""
+
+    keep_text: bool = True
+    weights: Weights = SHIPPED_WEIGHTS
+    """By which blocks are estimated (D9)."""
+
+
+_USUAL = Manner()
+
+
+def read_here(tasks: Iterable[Task], connect: Connect, manner: Manner, is_up: IsUp | None = None) -> Iterator[Outcome]:
     """Read the transcripts in this process, one after the other; `is_up` ends a stretch early."""
     for job, transcript_id in tasks:
         try:
-            for stretch in read(job, transcript_id, connect, keep_text, is_up):
+            for stretch in read(job, transcript_id, connect, manner, is_up):
                 yield job, stretch
         except OSError as error:
             yield job, reason(error)
@@ -90,7 +103,7 @@ def read_here(tasks: Iterable[Task], connect: Connect, keep_text: bool, is_up: I
 
 
 def read(
-    job: Job, transcript_id: int, connect: Connect, keep_text: bool = True, is_up: IsUp | None = None
+    job: Job, transcript_id: int, connect: Connect, manner: Manner = _USUAL, is_up: IsUp | None = None
 ) -> Iterator[Stretch]:
     """Read what is new in a transcript. Raises OSError where it cannot be read."""
     with open_regular(job.seen.path, buffering=max(EDGE_BYTES, min(BUFFER_BYTES, job.seen.size))) as file:
@@ -101,7 +114,7 @@ def read(
         state = _state_of(past) if past is not None else None
         if past is not None and state is None:
             mode, start, past = DROP, 0, None
-        fold = Fold(transcript_id, job.seen.kind, past, state, placed_session(job.seen))
+        fold = Fold(transcript_id, job.seen.kind, past, state, placed_session(job.seen), manner.weights)
         known = job.known
         basis = (known.offset, known.size, known.mtime_ns) if known is not None else (0, -1, 0)
         reader = _Reader(fold, file, start, about.st_size)
@@ -111,7 +124,7 @@ def read(
             batch.rows["context_reports"] = _context_rows(batch.contexts)
             said = msgspec.structs.asdict(fold.state.about) | {"record_session": fold.state.record_session}
             rows, left = batch.rows, fold.state.dump()
-            if not keep_text:
+            if not manner.keep_text:
                 rows, said = withhold(rows), withhold_from("transcripts", said)
                 left = withhold_from("fold_states", {"state": left})["state"]
             edges = _edges(file, end)
@@ -128,6 +141,7 @@ def read(
                 is_first=is_first,
                 rows=rows,
                 continued=batch.continued,
+                again=batch.again,
                 state=left,
                 about=said,
                 messages=[

@@ -170,11 +170,12 @@ def is_kept_up(settings: Settings, summary: Summary) -> bool:
 
 
 def keep_up(settings: Settings, summary: Summary | None, *, ask_all: bool = False, fetch: bool = False) -> list[str]:
-    """What a plain index does besides: prices of new models (D15), the search file if there is one.
+    """What a plain index does besides: prices of new models (D15), weights (D9), the search file if there is one.
 
     Gives back the models without a price.
     `summary` is that of the run before it; None = look at everything. Raises CrustsError where the store cannot be had.
     """
+    from crusts_index.index.fit import FIT_WEIGHTS, fit_weights
     from crusts_index.store.prices import learn_prices
 
     store = open_store(settings.db, write=True)
@@ -182,6 +183,7 @@ def keep_up(settings: Settings, summary: Summary | None, *, ask_all: bool = Fals
         latest = last_run(store)
         only = summary.read_since(latest, was_known=summary.was_kept_up) if summary is not None else None
         unpriced = learn_prices(store, now_ms(), only=only, refresh=ask_all, refresh_online=fetch)
+        fit_weights(store, is_fitting=settings.config.get(FIT_WEIGHTS, True) is not False)
         try:
             if os.path.exists(search_path(settings.db)):
                 from crusts_index.store import search

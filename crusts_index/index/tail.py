@@ -182,8 +182,10 @@ class Tail:
                 call.parts.append(("text", block))
             return
         kind = block.get("type")
-        if kind in ("text", "thinking", "redacted_thinking"):
+        if kind == "text":
             call.parts.append((kind, text_of(block.get(kind)) or ""))
+        elif kind in ("thinking", "redacted_thinking"):
+            call.parts.append((kind, block))
         elif kind in ("tool_use", "server_tool_use"):
             call.parts.append((kind, block))
             self._use(id, block)
@@ -395,11 +397,9 @@ class Tail:
         self._calls[key] = call
         return call
 
-    def _stored_blocks(self, response_id: int) -> list[tuple[int, bool, bool]]:
+    def _stored_blocks(self, response_id: int) -> list[tuple[int, bool]]:
         rows = self._fetch(SessionBlock, "status_blocks", transcript=self.transcript, before=0, since=response_id)
-        return [
-            (row.estimate, row.kind == "thinking", row.chars == 0) for row in rows if row.response_id == response_id
-        ]
+        return [(row.estimate, row.kind == "thinking") for row in rows if row.response_id == response_id]
 
     def _place(self, key: Key | None) -> Place | None:
         if key is None:

@@ -47,8 +47,8 @@ class Call:
         self.stop_reason: str | None = None
         self.effort: str | None = None
         self.is_aborted = False
-        self.parts: list[tuple[str, Any]] = []  # its blocks: kind, and text or tool use
-        self.stored: list[tuple[int, bool, bool]] = []  # those that the store has: estimate, is thinking, is empty
+        self.parts: list[tuple[str, Any]] = []  # its blocks: kind, and text, or all of a tool use or of thinking
+        self.stored: list[tuple[int, bool]] = []  # those that the store has: estimate, is thinking
 
     def row(self) -> SessionCall:
         """The call as far as it is known; its price is not."""
@@ -107,37 +107,29 @@ class Call:
         output = self.counts[4]
         if not self.parts and not self.stored:
             return output, True
-        most = sum(_size(part) for _, part in self.parts) / 3 + len(self.parts) + (self.thinking or 0)
-        most += sum(estimate for estimate, _, _ in self.stored)
-        if output and output * 2 > most and not self.is_aborted:
-            return output, True
-        # Only now: `re`, which this needs, is dear to import.
-        from crusts_index.transcript.tokens import spread
+        from crusts_index.transcript.shares import spread
 
-        facts = self.stored + [_measure(kind, part) for kind, part in self.parts]
-        if self.is_aborted:
-            return sum(estimate for estimate, _, _ in facts), False
-        shares = spread(output, self.thinking, facts)
-        return sum(tokens for tokens, _ in shares), all(is_exact for _, is_exact in shares)
+        facts = self.stored + [(_estimate(self.model, kind, part), kind in _THINKING) for kind, part in self.parts]
+        shares = spread(output, self.thinking, facts, is_aborted=self.is_aborted)
+        return (sum(estimate for estimate, _ in facts), False) if shares is None else (sum(shares), True)
 
 
-def _measure(kind: str, part: Any) -> tuple[int, bool, bool]:
-    """What `spread` asks of a block: its estimate, whether it is thinking, whether that is empty."""
-    from crusts_index.transcript.tokens import code_tokens, prose_tokens, text_tokens
+_THINKING = ("thinking", "redacted_thinking")
 
-    if isinstance(part, str):
-        return text_tokens(part), kind != "text", not part
+
+def _estimate(model: str | None, kind: str, part: Any) -> int:
+    """Tokens of a block, by the weights that are shipped."""
+    from crusts_index.transcript.measure import measure
+    from crusts_index.transcript.weights import SHIPPED_WEIGHTS
+
+    estimate = SHIPPED_WEIGHTS.estimate
+    if kind == "text":
+        return estimate(model, kind, *measure(part), is_answer=True)
+    if kind in _THINKING:
+        signature = text_of(part.get("signature")) or ""
+        return estimate(model, "thinking", *measure(text_of(part.get("thinking")) or ""), len(signature))
     import json
 
-    given = json.dumps(part.get("input"), ensure_ascii=False, separators=(",", ":"))
-    chars = len(given) + len(text_of(part.get("name")) or "") + len(text_of(part.get("id")) or "")
-    return (code_tokens(chars) if "{" in given else prose_tokens(chars)), False, False
-
-
-def _size(value: object) -> int:
-    """Characters of a JSON value, nearly, and rather too many."""
-    if isinstance(value, str):
-        return len(value) + 2
-    if isinstance(value, dict):
-        return sum(len(key) + 4 + _size(one) for key, one in value.items())
-    return sum(map(_size, value)) + 2 if isinstance(value, list) else 4
+    given = part.get("input")
+    said = measure(json.dumps(given, ensure_ascii=False, separators=(",", ":")))
+    return estimate(model, "tool_use", *said, len(given) if isinstance(given, dict) else 0)

@@ -212,6 +212,7 @@ def verify(db: str, roots: Sequence[str], options: Options) -> Verdict:
         try:
             fresh.execute("attach database ? as kept", (os.fsencode(uri(db, "mode=ro")),))
             fresh.execute("insert into main.forgotten select * from kept.forgotten")
+            fresh.execute("insert into main.weights select * from kept.weights")
             summary = index_roots(fresh, path, roots, options)
             elsewhere = _elsewhere(fresh)
             unreadable = list(summary.unreadable)

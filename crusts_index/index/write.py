@@ -9,22 +9,24 @@ from operator import itemgetter
 from typing import Any
 
 from crusts_index.index.calls import drop_returned, release_calls, settle_calls
+from crusts_index.index.estimates import estimate_again, load_weights
 from crusts_index.index.extent import TABLES, bounds, delete_rows
 from crusts_index.index.in_hand import take_in_hand
 from crusts_index.index.owners import settle_owners, shared_uses
 from crusts_index.index.plain_calls import fresh_threads
 from crusts_index.index.plan import PARSER
-from crusts_index.index.read import DROP, RECORD_BYTES, RETAIN, Stretch
+from crusts_index.index.read import DROP, RECORD_BYTES, RETAIN, Manner, Stretch
 from crusts_index.index.sessions import settle_sessions, settle_view
 from crusts_index.index.sums import settle_all_sums, settle_sums
 from crusts_index.store.open import explained
 from crusts_index.store.promises import note_text
+from crusts_index.transcript.blocks import Again
 from crusts_index.transcript.rows import COLUMNS, NOT_OWNED, THREAD_BITS, Row
 
 GROUP_BYTES = 24 << 20
 """Transcript bytes of the stretches that share a transaction."""
 
-_KEPT = frozenset(("stored_responses", "stored_tool_uses"))
+_KEPT = frozenset(("stored_responses", "stored_tool_uses", "stored_response_facts"))
 """Tables whose rows may come again with more in them: all columns but those that the store decides are written over."""
 
 _CLEARED = tuple(table for table in TABLES if table not in ("threads", "fold_states", "stored_responses"))
@@ -47,12 +49,15 @@ def _statement(table: str, rows: int = 1) -> str:
 
 
 def _upsert(table: str, names: tuple[str, ...]) -> str:
-    changes = [f"{name} = excluded.{name}" for name in names if name != "id"]
+    key = names[0]
+    changes = [f"{name} = excluded.{name}" for name in names if name != key]
+    if table == "stored_response_facts":  # what later lines do not say stays
+        changes = [f"{name} = ifnull(excluded.{name}, {name})" for name in names if name != key]
     if table == "stored_tool_uses":  # who owns it is settled over all transcripts
         changes[names.index("flags") - 1] = f"flags = flags & {NOT_OWNED} | excluded.flags"
     return (
         f"insert into {table} ({', '.join(names)}) values ({', '.join('?' * len(names))})"
-        f" on conflict (id) do update set {', '.join(changes)}"
+        f" on conflict ({key}) do update set {', '.join(changes)}"
     )
 
 
@@ -89,8 +94,8 @@ def _insert_rows(store: sqlite3.Connection, table: str, rows: list[Row]) -> None
 class Writer:
     """Collects stretches into transactions. Call `close` at the end, `abandon` to throw away what is not committed."""
 
-    def __init__(self, store: sqlite3.Connection, *, keep_text: bool) -> None:
-        self._store, self._keep_text = store, keep_text
+    def __init__(self, store: sqlite3.Connection, manner: Manner) -> None:
+        self._store, self._keep_text, self._weights = store, manner.keep_text, manner.weights
         self.records = self.problems = self.bytes_read = 0
         self._reset()
 
@@ -101,6 +106,7 @@ class Writer:
         self._lost: set[str] = set()
         self._responses: set[int] = set()
         self._continued: set[int] = set()
+        self._again: list[Again] = []
         self._uses: set[int] = set()
         self._transcripts: dict[int, bool] = {}
         self._counts = (0, 0, 0)
@@ -178,6 +184,7 @@ class Writer:
             pending += rows[table]
         self._responses.update(row[0] for row in rows["stored_responses"])
         self._continued.update(stretch.continued)
+        self._again += stretch.again
         self._uses.update(row[0] for row in rows["stored_tool_uses"])
         self._transcripts[stretch.transcript_id] = stretch.is_last
         self._bytes += max(stretch.bytes_read, RECORD_BYTES * stretch.records)
@@ -237,6 +244,7 @@ class Writer:
             self._uses |= {
                 row[0] for row in store.execute("select id from stored_tool_uses where id between ? and ?", ids_of)
             }
+        self._continued |= self._settle_estimates()
         settle_calls(store, self._responses, self._continued, fresh)
         returned = drop_returned(store, [one for one, is_last in self._transcripts.items() if is_last])
         if returned:
@@ -244,7 +252,21 @@ class Writer:
         settle_owners(store, self._lost, self._uses)
         settle_sums(store)
         self._responses, self._continued, self._transcripts = set(), set(), {}
+        self._again = []
         self._uses, self._lost = set(), set()
+
+    def _settle_estimates(self) -> set[int]:
+        """Estimate again what was estimated without its model; gives back responses whose outputs are to be spread."""
+        weights, again = load_weights(self._store), self._again
+        if weights != self._weights:  # another run fitted them meanwhile
+            again = []
+            for transcript in self._transcripts:
+                low, high = bounds(transcript)
+                threads = self._store.execute(
+                    "select id from threads where id between ? and ?", bounds(transcript, THREAD_BITS)
+                )
+                again += [(low, high + 1, thread) for (thread,) in threads]
+        return estimate_again(self._store, weights, again)
 
 
 def settle_all(store: sqlite3.Connection) -> None:

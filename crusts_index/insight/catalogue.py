@@ -1,6 +1,7 @@
 """What is known of Claude Code's versions, its built-in tools and the models' windows; pure functions."""
 
 from crusts_index.insight.numbers import usable_number
+from crusts_index.models import model_family, same_family
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # `collections.abc` stays off the quick paths
@@ -82,8 +83,7 @@ CORE_SINCE: dict[str, Version] = {
     ),
 }
 
-_FAMILIES = ("opus", "sonnet", "haiku", "fable", "mythos", "instant")
-_SHORTEST_DATE = 6
+_MOST_DIGITS = 6
 
 
 def parse_version(version: str | None) -> Version:
@@ -124,39 +124,6 @@ def deferred_load_tokens(tool_name: str) -> int:
     return DEFERRED_MCP_LOAD_TOKENS if tool_name.startswith("mcp__") else DEFERRED_BUILTIN_LOAD_TOKENS
 
 
-def model_family(model: str | None) -> tuple[str, Version]:
-    """A Claude model's family name and its numbers: `claude-opus-4-6[1m]` is ("opus", (4, 6)).
-
-    Knows ids of other providers' clouds, old ids with the number first, and the aliases in settings
-    (`sonnet`), which have no number. ("", ()) for a model that is none of Claude's.
-    """
-    words = _words(model)
-    if "claude" in words:
-        words = words[words.index("claude") + 1 :]
-    elif not words or not words[0].startswith(_FAMILIES):
-        return "", ()
-    name, numbers = "", []
-    for word in words:
-        if word.isascii() and word.isdigit():
-            if len(word) >= _SHORTEST_DATE:
-                break
-            numbers.append(int(word))
-        elif name:
-            break
-        elif word.isalpha():
-            name = next((family for family in _FAMILIES if word.startswith(family)), word)
-    return name, tuple(numbers)
-
-
-def same_family(model: str | None, other: str | None) -> bool:
-    """Whether two ids are of one family: the same name and, where both say it, the same generation."""
-    name, numbers = model_family(model)
-    other_name, other_numbers = model_family(other)
-    if not name or name != other_name:
-        return False
-    return not numbers or not other_numbers or numbers[0] == other_numbers[0]
-
-
 def variant_window(model: str | None) -> int | None:
     """The window that a model id itself names: `[1m]`, `[500k]`, or a last `-1m`."""
     text = (model or "").strip().lower()
@@ -165,7 +132,7 @@ def variant_window(model: str | None) -> int | None:
     inside = text.partition("[")[2].partition("]")[0]
     scale = {"k": 1_000, "m": 1_000_000}.get(inside[-1:])
     digits = inside[:-1]
-    if scale is None or not digits.isascii() or not digits.isdigit() or len(digits) > _SHORTEST_DATE:
+    if scale is None or not digits.isascii() or not digits.isdigit() or len(digits) > _MOST_DIGITS:
         return None
     return int(digits) * scale or None
 
@@ -204,15 +171,6 @@ def lift_window(limit: int, largest_call: int) -> int:
     if largest_call <= limit:
         return limit
     return next((size for size in KNOWN_WINDOWS if size >= largest_call), max(limit, KNOWN_WINDOWS[-1]))
-
-
-def _words(model: str | None) -> list[str]:
-    text = (model or "").strip().lower()
-    for end in ("[", "@", ":"):
-        text = text.partition(end)[0]
-    for separator in ("/", ".", "_"):
-        text = text.replace(separator, "-")
-    return [word for word in text.split("-") if word]
 
 
 def _fits(text: str, pattern: str) -> bool:

@@ -9,13 +9,13 @@ from crusts_index.insight.catalogue import (
     configured_window,
     core_schema_tokens,
     lift_window,
-    model_family,
     native_window,
     settings_window,
     variant_window,
 )
 from crusts_index.insight.numbers import usable_number
 from crusts_index.jsontext import loads
+from crusts_index.models import model_family
 from crusts_index.rows.window import SessionPasted
 from crusts_index.tuples import NamedTuple
 

@@ -15,7 +15,7 @@ from crusts_index.render.page import Page
 _LOW_SHOWN = 5
 _FILES_SHOWN = 10
 _ACCURACY = (
-    "Tokens of findings are estimated (characters / 4, code / 3.3), each counted once. Carried: tokens times the later "
+    "Tokens of findings are estimated (see `crusts accuracy`), each counted once. Carried: tokens times the later "
     "calls that had them in their context, at the list price of a cache read (derived)."
 )
 

@@ -63,7 +63,7 @@ def overview_text(page: Page, rows: Sequence[HistoryWaste]) -> None:
             page.rows((*_COLUMNS.values(), kind), values, _FORMS)
     page.say()
     page.say(
-        "Results are exact, tokens estimated (characters / 4, code / 3.3). A result counts once, where it was first "
+        "Results are exact, tokens estimated (see `crusts accuracy`). A result counts once, where it was first "
         "made, and under one habit. Carried: tokens times the later calls of their epoch, at the list price of a "
         "cache read (derived). Re-reads with an excuse are left out."
     )

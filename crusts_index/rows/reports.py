@@ -130,6 +130,22 @@ class EstimatePair(NamedTuple):
     growth: int
 
 
+@of("accuracy_pairs")
+class PairBlock(NamedTuple):
+    """A block between two calls, and what tells how far the context grew."""
+
+    pair: int
+    model: str
+    growth: int
+    kind: str
+    soft: int
+    marks: int
+    extra: int
+    share: int | None
+    tool: str | None
+    is_answer: int
+
+
 @of("calibrations")
 class Calibration(NamedTuple):
     """A /context output, recorded or pasted; `rows` is JSON."""

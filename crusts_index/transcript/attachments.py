@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from crusts_index.transcript.lean import msgspec
+from crusts_index.transcript.pictures import document_tokens, image_tokens
 from crusts_index.transcript.shapes import Raw
 from crusts_index.transcript.spelling import camel
-from crusts_index.transcript.tokens import IMAGE_TOKENS, prose_tokens, text_tokens
 
 _decode = msgspec.json.decode
 
@@ -20,8 +20,9 @@ class Attachment(NamedTuple):
     event: str | None
     added: list[str]
     removed: list[str]
-    text: str
-    estimate: int
+    texts: list[str]
+    media: int
+    """Tokens of its images and documents, by size."""
     is_prompt: bool
 
 
@@ -31,15 +32,15 @@ def read_attachment(raw: Raw, rendered: Raw) -> Attachment | None:
     if body is None or not isinstance(body.get("type"), str):
         return None
     kind: str = body["type"]
-    texts, images = _rendered_texts(rendered) or _texts(kind, body)
+    texts, media = _rendered_texts(rendered) or _texts(kind, body)
     return Attachment(
         kind,
         _name(body),
         body.get("hookEvent") if isinstance(body.get("hookEvent"), str) else None,
         _added(kind, body),
         _strings(body.get("removedNames")) or _strings(body.get("removedTypes")),
-        "\n".join(texts),
-        sum(map(text_tokens, texts)) + images,
+        texts,
+        media,
         kind == "queued_command" and _is_prompt(body),
     )
 
@@ -63,12 +64,12 @@ def _rendered_texts(raw: Raw) -> tuple[list[str], int] | None:
     if value is None:
         return None
     texts: list[str] = []
-    images = 0
+    media = 0
     for part in value if isinstance(value, list) else [value]:
-        found, cost = _content(part.get("content") if isinstance(part, dict) else part)
+        found, more = _content(part.get("content") if isinstance(part, dict) else part)
         texts += found
-        images += cost
-    return texts, images
+        media += more
+    return texts, media
 
 
 def _texts(kind: str, body: dict[str, Any]) -> tuple[list[str], int]:
@@ -92,23 +93,22 @@ def _texts(kind: str, body: dict[str, Any]) -> tuple[list[str], int]:
 
 
 def _content(value: Any) -> tuple[list[str], int]:
-    """Texts of a content value (a string, or a list of blocks), and the tokens of its images and documents."""
+    """Texts of a content value (a string, or a list of blocks), and the tokens of its images and documents by size."""
     if isinstance(value, str):
         return ([value] if value else []), 0
     texts: list[str] = []
-    cost = 0
+    media = 0
     for part in _list(value):
         kind = _get(part, "type")
         if isinstance(part, str):
             texts.append(part)
-        elif kind == "image":
-            cost += IMAGE_TOKENS
-        elif kind == "document":
+        elif kind in ("image", "document"):
             data = _get(_get(part, "source"), "data")
-            cost += prose_tokens(len(data)) if isinstance(data, str) else 0
+            given = data.encode("utf-8", "replace") if isinstance(data, str) else b""
+            media += image_tokens(given) if kind == "image" else document_tokens(given)
         else:
             texts += _flat(_get(part, "text"))
-    return texts, cost
+    return texts, media
 
 
 def _file_content(content: Any) -> Any:

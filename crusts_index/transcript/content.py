@@ -1,11 +1,13 @@
-"""Measures the content of messages: characters and estimated tokens of blocks (D9), and the size of results."""
+"""Measures the content of messages: what token estimates of blocks (D9) and the size of results follow from."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from crusts_index.transcript.shapes import Block, Item, Source
-from crusts_index.transcript.tokens import IMAGE_TOKENS, code_tokens, prose_tokens, text_tokens
+from crusts_index.transcript.lean import msgspec
+from crusts_index.transcript.measure import Measure, measure
+from crusts_index.transcript.pictures import document_tokens, image_tokens
+from crusts_index.transcript.shapes import Block, Item, Raw, Source
 
 LONGEST_PREVIEW = 80
 """Characters kept of a text that is no prompt, answer or summary (D16)."""
@@ -13,57 +15,76 @@ LONGEST_PREVIEW = 80
 LONGEST_TEXT = 1 << 16
 """Bytes kept of a prompt, answer or summary (D16)."""
 
+_decode_keys = msgspec.json.Decoder(dict[str, Raw]).decode
+
 
 class Result(NamedTuple):
     """A tool result, measured."""
 
     texts: list[str]
     chars: int
-    estimate: int
+    soft: int
+    marks: int
+    """The measure of its texts."""
+    media: int
+    """Tokens of its images and documents, by size."""
     images: int
     loaded: list[str]
     """Tools whose schemas it loaded (`tool_reference`)."""
 
 
 def measure_result(content: str | list[Item | str] | None) -> Result:
-    """Characters, the estimate of D9, and the images of a tool result's content: X-size follows from the two."""
-    if content is None:
-        return Result([], 0, 0, 0, [])
+    """What a tool result's content weighs (D9); X-size follows from its characters and images."""
     if isinstance(content, str):
-        chars = len(content)
-        return Result([content] if content else [], chars, text_tokens(content), 0, [])
+        return Result([content] if content else [], len(content), *measure(content), 0, 0, [])
     texts: list[str] = []
     loaded: list[str] = []
-    chars = estimate = images = 0
-    for item in content:
+    media = images = 0
+    for item in content or ():
         text = item if isinstance(item, str) else item.text if item.type in ("text", None) else None
         if text is not None:
             texts.append(text)
-            chars += len(text)
-            estimate += text_tokens(text)
         elif isinstance(item, str):
             continue
         elif item.type == "image":
             images += 1
+            media += media_tokens(item)
         elif item.type == "document":
-            estimate += document_tokens(item.source)
+            media += media_tokens(item)
         elif item.type == "tool_reference" and item.tool_name:
             loaded.append(item.tool_name)
-    return Result(texts, chars, estimate + images * IMAGE_TOKENS, images, loaded)
+    return Result(texts, sum(map(len, texts)), *measure_all(texts), media, images, loaded)
 
 
-def document_tokens(source: Source | str | None) -> int:
-    """Base64 length / 4 of a document, rounded up (D9)."""
-    if not isinstance(source, Source) or not source.data:
+def measure_all(texts: list[str]) -> Measure:
+    """The measure of several texts."""
+    if len(texts) == 1:
+        return measure(texts[0])
+    measures = [measure(text) for text in texts]
+    return sum(soft for soft, _ in measures), sum(marks for _, marks in measures)
+
+
+def media_tokens(block: Block | Item) -> int:
+    """Tokens of an image or document."""
+    source = block.source
+    data = b"" if not isinstance(source, Source) or not source.data else bytes(source.data)[1:-1]
+    return image_tokens(data) if block.type == "image" else document_tokens(data)
+
+
+def count_keys(raw: bytes) -> int:
+    """Keys of a tool use's input; 0 where it is no object."""
+    if raw[:1] != b"{":
         return 0
-    return prose_tokens(max(0, len(memoryview(source.data)) - 2))
+    try:
+        return len(_decode_keys(raw))
+    except msgspec.MsgspecError:  # an odd number somewhere
+        return len(msgspec.json.decode(raw))
 
 
-def measure_use(block: Block, raw: bytes) -> tuple[int, int]:
-    """Characters and estimated tokens of a tool_use: its raw JSON input, name and id (D9)."""
+def use_chars(block: Block, raw: bytes) -> int:
+    """Characters of a tool use: its raw JSON input, name and id."""
     chars = len(raw) if raw.isascii() else len(raw.decode("utf-8", "replace"))
-    chars += len(block.name or "") + len(block.id or "")
-    return chars, code_tokens(chars) if b"{" in raw else prose_tokens(chars)
+    return chars + len(block.name or "") + len(block.id or "")
 
 
 def clip(text: str) -> str:

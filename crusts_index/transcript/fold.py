@@ -5,18 +5,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from crusts_index.transcript.notices import LAST_WINS, Notices, nests_record
+from crusts_index.transcript.blocks import Blocks
+from crusts_index.transcript.notices import LAST_WINS, LOST, Notices, nests_record
 from crusts_index.transcript.past import Past, Place, Uuid
 from crusts_index.transcript.places import Places
+from crusts_index.transcript.requests import Requests
+from crusts_index.transcript.response_facts import facts_row
 from crusts_index.transcript.responses import Responses, Touched, row_of
 from crusts_index.transcript.rows import IS_COPIED, IS_DUPLICATE, IS_META, RECORD_BITS, Batch, Row
 from crusts_index.transcript.shapes import Record
+from crusts_index.transcript.shares import spread
 from crusts_index.transcript.speech import Speech
 from crusts_index.transcript.state import State
 from crusts_index.transcript.step import Line, Step
 from crusts_index.transcript.times import milliseconds
-from crusts_index.transcript.tokens import spread, spread_one
 from crusts_index.transcript.tools import ToolUses
+from crusts_index.transcript.weights import SHIPPED_WEIGHTS, Weights
 from crusts_index.transcript.words import Words, word_id
 
 TIMED = frozenset("user assistant system attachment progress".split())
@@ -36,6 +40,7 @@ class Fold:
         past: Past | None = None,
         state: State | None = None,
         session: str | None = None,
+        weights: Weights = SHIPPED_WEIGHTS,
     ) -> None:
         self.state = state or State()
         self._about = self.state.about
@@ -46,9 +51,12 @@ class Fold:
         self._places = Places(transcript_id, kind, past, self.state)
         self._responses = Responses(transcript_id, past, self.state)
         self._tools = ToolUses(transcript_id, past, session)
-        self._speech = Speech(self.state, self._places, self._responses, self._tools, self._words)
-        self._notices = Notices(transcript_id, self.state, self._places, self._responses, self._tools, self._speech)
-        speech, notices = self._speech, self._notices
+        self._blocks = Blocks(self.state, self._words, weights)
+        self._requests = Requests(self._words)
+        book = (self.state, self._places, self._responses, self._tools)
+        self._speech = Speech(*book, self._blocks)
+        self._notices = Notices(transcript_id, *book, self._speech, self._blocks, self._requests)
+        speech, notices, requests = self._speech, self._notices, self._requests
         # What to do with a record by its type; all others say nothing but where they stand.
         self._takers: dict[str | None, Callable[[Step], bool | None]] = {
             "assistant": speech.take_assistant,
@@ -57,6 +65,9 @@ class Fold:
             "attachment": notices.take_attachment,
             "system": notices.take_system,
             "content-replacement": notices.take_replacement,
+            LOST: notices.take_lost,
+            "api-request": requests.take_request,
+            "api-request-shape": requests.take_shape,
             **dict.fromkeys(LAST_WINS, notices.take_meta),
         }
         self._records: list[Row] = []
@@ -107,14 +118,18 @@ class Fold:
         for one in touched:
             if not one.is_continued:
                 _spread(one)
+        blocks, again = self._blocks.take()
         speech, notices, places, words = self._speech, self._notices, self._places, self._words
+        requests = self._requests
         rows: dict[str, list[Row]] = {
             "threads": places.threads,
             "branches": places.branches,
             "stored_records": self._records,
             "stored_responses": [row_of(one.response, words) for one in touched],
-            "stored_response_facts": [],
-            "stored_blocks": speech.blocks,  # type: ignore[dict-item]
+            "stored_response_facts": [
+                facts_row(one.response.id, one.facts, words) for one in touched if one.facts is not None
+            ],
+            "stored_blocks": blocks,  # type: ignore[dict-item]
             "texts": speech.texts,
             "stored_tool_uses": self._tools.take(words),
             "tool_loads": speech.loads,
@@ -122,19 +137,20 @@ class Fold:
             "preserved": notices.preserved,
             "removals": notices.removals,
             "attachments": notices.attachments,
-            "stored_requests": [],
-            "request_shapes": [],
-            "stored_sent_parts": [],
-            "cost_states": [],
+            "stored_requests": requests.requests,
+            "request_shapes": requests.shapes,
+            "stored_sent_parts": requests.parts,
+            "cost_states": notices.costs,
             "meta_records": notices.meta + speech.titles.rows,
             "problems": self._problems,
         }
         rows["words"] = words.take()
         continued = [one.response.id for one in touched if one.is_continued]
-        batch = Batch(rows, continued, speech.contexts, len(self._records))
+        batch = Batch(rows, continued, again, speech.contexts, len(self._records))
         places.threads, places.branches = [], []
-        speech.blocks, speech.texts, speech.loads, speech.contexts = [], [], [], []
-        notices.compactions, notices.preserved, notices.removals = [], [], []
+        speech.texts, speech.loads, speech.contexts = [], [], []
+        requests.requests, requests.shapes, requests.parts = [], [], []
+        notices.compactions, notices.preserved, notices.removals, notices.costs = [], [], [], []
         notices.attachments, notices.meta, speech.titles.rows = [], [], []
         self._records, self._problems = [], []
         return batch
@@ -276,16 +292,13 @@ class Fold:
 def _spread(touched: Touched) -> None:
     """Share a response's output over its blocks, all of which the stretch holds (D9)."""
     response, parts = touched.response, touched.parts
-    if not response.has_usage or not parts or response.is_aborted:
-        return  # blocks keep their estimates
-    thinking = word_id("thinking")
-    if len(parts) == 1:  # most are
-        part = parts[0]
-        told = (part[8], part[2] == thinking, part[4] == 0)
-        tokens, is_exact = spread_one(response.output_tokens, response.thinking_tokens, *told)  # type: ignore[arg-type]
-        part[9] = tokens if is_exact else None
+    if not response.has_usage or not parts:
         return
-    facts = [(part[8], part[2] == thinking, part[4] == 0) for part in parts]
-    shares = spread(response.output_tokens, response.thinking_tokens, facts)  # type: ignore[arg-type]
-    for part, (tokens, is_exact) in zip(parts, shares, strict=True):
-        part[9] = tokens if is_exact else None
+    thinking = word_id("thinking")
+    facts = [(part[8], part[2] == thinking) for part in parts]
+    said = (response.output_tokens, response.thinking_tokens)
+    shares = spread(*said, facts, is_aborted=bool(response.is_aborted))
+    response.is_placeholder = int(shares is None)
+    if shares is not None:
+        for part, share in zip(parts, shares, strict=True):
+            part[9] = share

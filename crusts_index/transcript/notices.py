@@ -7,12 +7,15 @@ from typing import Any
 
 from crusts_index.transcript import categories
 from crusts_index.transcript.attachments import read_attachment
-from crusts_index.transcript.content import clip, measure_result, preview
+from crusts_index.transcript.blocks import Blocks
+from crusts_index.transcript.content import clip, measure_all, measure_result, preview
+from crusts_index.transcript.costs import costs_of
 from crusts_index.transcript.decode import parse
 from crusts_index.transcript.lean import msgspec
 from crusts_index.transcript.past import Uuid
 from crusts_index.transcript.places import Places, uuid_key
 from crusts_index.transcript.repair import fit_raw
+from crusts_index.transcript.requests import Requests
 from crusts_index.transcript.responses import Responses
 from crusts_index.transcript.rows import TOOL_USE_PREFIX, Row, cut_prefix, thread_id
 from crusts_index.transcript.shapes import Progress, Raw, Record
@@ -22,8 +25,8 @@ from crusts_index.transcript.state import State
 from crusts_index.transcript.step import Step
 from crusts_index.transcript.times import milliseconds
 from crusts_index.transcript.titles import title_of
-from crusts_index.transcript.tokens import text_tokens
 from crusts_index.transcript.tools import ToolUses
+from crusts_index.transcript.weights import REMINDER_TOKENS
 from crusts_index.transcript.wrappers import split
 
 # Bookkeeping records of which the last one wins, and the field that says it; None = the whole record.
@@ -42,6 +45,8 @@ LAST_WINS = {
     "cost-state": None,
     "worktree-state": None,
 }
+LOST = "session_writes_lost"
+"""Type of a record, of a system record or of an attachment in which Claude Code says that records are missing."""
 _TITLES = frozenset("custom-title ai-title agent-name summary".split())
 
 _decode = msgspec.json.decode
@@ -59,14 +64,18 @@ class Notices:
         responses: Responses,
         tools: ToolUses,
         speech: Speech,
+        blocks: Blocks,
+        requests: Requests,
     ) -> None:
         self._transcript_id, self._state, self._places = transcript_id, state, places
         self._responses, self._tools, self._speech = responses, tools, speech
+        self._blocks, self._requests = blocks, requests
         self.attachments: list[Row] = []
         self.compactions: list[Row] = []
         self.preserved: list[Row] = []
         self.removals: list[Row] = []
         self.meta: list[Row] = []
+        self.costs: list[Row] = []
 
     def take_attachment(self, step: Step) -> None:
         """An attachment: a message if it renders to text (D7), perhaps a prompt (D8)."""
@@ -77,18 +86,26 @@ class Notices:
         self.attachments.append(
             (step.id, facts.type, facts.name, facts.event, names(facts.added), names(facts.removed))
         )
-        if not facts.text and not facts.estimate:
+        self._requests.take_attachment(step, facts.type)
+        if facts.type == LOST:
+            self._lose(step, _object(step.record.attachment))
+        text, category = "\n".join(facts.texts), categories.of_attachment(facts.type)
+        if not text and not facts.media:
+            if facts.type == "task_reminder":
+                # What it renders to is not logged; a message is only what is (D7).
+                self._blocks.add(step, step.id, "attachment", category, 0, 0, 0, REMINDER_TOKENS)
             return
-        category, kept = categories.of_attachment(facts.type), preview(facts.text)
-        if facts.is_prompt and ((said := split(facts.text)).words or not facts.text):
+        kept = preview(text)
+        if facts.is_prompt and ((said := split(text)).words or not text):
             step.is_prompt, category = 1, categories.CONVERSATION
-            kept = clip(said.words if said.wrapper else facts.text)
+            kept = clip(said.words if said.wrapper else text)
             self._places.open_branch(step)
             self._speech.titles.take_prompt(step, [said.words])
         elif facts.type == "queued_command":
             category = categories.STATE
         self._speech.keep(step.id, kept)
-        self._speech.add(step, step.id, "attachment", category, len(facts.text), facts.estimate)
+        size = (len(text), *measure_all(facts.texts), facts.media)
+        self._blocks.add(step, step.id, "attachment", category, *size)
         self._speech.number(step)
 
     def take_system(self, step: Step) -> None:
@@ -104,10 +121,16 @@ class Notices:
                 step.origin = "command"
                 self._speech.titles.take_command(step, [text])
                 self._speech.keep(step.id, preview(text))
-                self._speech.add(step, step.id, "text", categories.CONVERSATION, len(text), text_tokens(text))
+                self._speech.add_text(step, step.id, categories.CONVERSATION, text)
                 self._speech.number(step)
+        elif record.subtype == LOST:
+            self.take_lost(step)
         for place, uuid in enumerate(record.retracted_message_uuids or ()):
             self._remove(step, place, "retraction", uuid=uuid_key(uuid))
+
+    def take_lost(self, step: Step) -> None:
+        """Records that were not written, as Claude Code says (D20)."""
+        self._lose(step, camel(parse(step.line) if isinstance(step.line, bytes) else step.line))
 
     def take_superseded(self, step: Step) -> None:
         """Messages that an assistant record says it supersedes."""
@@ -173,8 +196,15 @@ class Notices:
             value = title_of(value) if isinstance(value, str) else ""
             if not value:
                 return
+        if kind == "cost-state":
+            self.costs += [(self._transcript_id, cost.model, step.id, *cost[1:]) for cost in costs_of(body)]
         text = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
         self.meta.append((self._transcript_id, kind, step.id, clip(text)))
+
+    def _lose(self, step: Step, body: dict[str, Any]) -> None:
+        """Keep the numbers that it tells; the record itself is counted as any other."""
+        counts = {name: value for name, value in body.items() if type(value) is int}
+        self.meta.append((self._transcript_id, LOST, step.id, json.dumps(counts, separators=(",", ":"))))
 
     def _boundary(self, step: Step) -> None:
         """A compaction: what follows it stands in a new epoch (D10)."""

@@ -55,6 +55,11 @@ def fit_raw(raw: Raw, shape: type[S]) -> S | None:
         value = msgspec.json.decode(raw)
     except msgspec.MsgspecError:
         return None
+    return fit_value(value, shape)
+
+
+def fit_value(value: Any, shape: type[S]) -> S | None:
+    """A parsed value as a shape, field by field; None where it is no object."""
     fitted = _fit(value, shape)
     return fitted if isinstance(fitted, shape) else None
 

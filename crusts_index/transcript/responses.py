@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from crusts_index.transcript.past import NoPast, Past
+from crusts_index.transcript.response_facts import Facts, facts_of, merged
 from crusts_index.transcript.rows import MESSAGE_PREFIX, REQUEST_PREFIX, Row, cut_prefix, thread_id
 from crusts_index.transcript.shapes import Iteration, Message, Usage
 from crusts_index.transcript.state import State
@@ -17,8 +20,9 @@ LARGEST_COUNT = 2**53
 Line = tuple[str | None, str | None, str | None, int, int, tuple[int, int, int] | None]
 """Request id, message id, session, whether nested, whether copied; without a request id the input side too."""
 
-Part = list[object]
-"""A row of `stored_blocks` that can still be changed: its share of the output is known only with the last line."""
+Part = list[Any]
+"""A row of `stored_blocks` that can still be changed: its estimate is known only with a model, its share of the output
+only with the last line."""
 
 
 class Response(msgspec.Struct, gc=False):
@@ -88,6 +92,10 @@ class Touched(msgspec.Struct):
     response: Response
     parts: list[Part]
     is_continued: bool
+    facts: Facts | None = None
+    """What these lines say; None = nothing."""
+    model_before: str | None = None
+    """Its model before its last line so far."""
 
 
 class Responses:
@@ -118,7 +126,7 @@ class Responses:
         if response is None:
             response = self._begin(step, message, request_id, session, thread, known, is_nested=is_nested)
             known.add(line, response)
-        response.last_record_id = step.id
+        response.last_record_id, before = step.id, response.model
         if step.time_ms is not None:
             response.last_ms = step.time_ms
         usage = message.usage
@@ -132,7 +140,10 @@ class Responses:
             response.stop_reason = message.stop_reason
         if step.record.effort:
             response.effort = step.record.effort
-        return self._touch(response), is_sound
+        touched = self._touch(response)
+        touched.model_before = before
+        touched.facts = merged(touched.facts, facts_of(step.record, message))
+        return touched, is_sound
 
     def take(self) -> list[Touched]:
         """What the stretch touched; the book goes on with the next one."""

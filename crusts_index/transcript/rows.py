@@ -64,6 +64,9 @@ class Batch(NamedTuple):
     rows: dict[str, list[Row]]
     continued: list[int]
     """Ids of responses that have lines from before this stretch: their blocks' shares are to be made again."""
+    again: list[tuple[int, int, int]]
+    """Blocks of before this stretch whose model only now is known, to be estimated again: from a record on, before
+    another, in a thread."""
     contexts: list[Row]
     """Outputs of `/context` that are still to be parsed: record, time, version, text."""
     records: int

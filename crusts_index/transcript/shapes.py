@@ -110,6 +110,7 @@ class Block(Shape):
     type: str | None = None
     text: str | None = None
     thinking: str | None = None
+    signature: str | None = None
     id: str | None = None
     name: str | None = None
     input: Raw = ABSENT
@@ -117,6 +118,19 @@ class Block(Shape):
     content: str | list[Item | str] | None = None
     is_error: bool | None = None
     source: Source | str | None = None
+
+
+class MissReason(Shape):
+    """`diagnostics.cache_miss_reason`: why the cache was not read, and how much of it."""
+
+    type: str | None = None
+    cache_missed_input_tokens: int | None = None
+
+
+class Diagnostics(Shape):
+    """`message.diagnostics`."""
+
+    cache_miss_reason: MissReason | None = None
 
 
 class Message(Shape):
@@ -128,6 +142,7 @@ class Message(Shape):
     content: str | list[Block | str] | None = None
     usage: Usage | None = None
     stop_reason: str | None = None
+    diagnostics: Diagnostics | None = None
 
 
 @refuse_snake_case
@@ -171,6 +186,13 @@ class Record(Shape, rename="camel"):
     is_aborted_mid_stream: bool | None = None
     request_id: str | None = None
     request_session_id: str | None = None
+    request_ref: str | None = None
+    requested_model: str | None = None
+    attribution_skill: str | None = None
+    attribution_plugin: str | None = None
+    attribution_mcp_server: str | None = None
+    attribution_mcp_tool: str | None = None
+    attribution_agent: str | None = None
     model: str | None = None
     effort: str | None = None
     source_tool_use_id: str | None = msgspec.field(default=None, name="sourceToolUseID")
@@ -232,4 +254,84 @@ class ToolOutcome(Shape, rename="camel"):
     """The few fields of `toolUseResult` that are facts of their own."""
 
     agent_id: str | None = None
+    resolved_model: str | None = None
     matches: list[str] | None = None
+
+
+class OutputConfig(Shape):
+    """`params.output_config` of a request."""
+
+    effort: str | None = None
+
+
+class RequestParams(Shape):
+    """`params` of an `api-request`: the fields of the API's own."""
+
+    model: str | None = None
+    output_config: OutputConfig | None = None
+
+
+@refuse_snake_case
+class Asked(Shape, rename="camel"):
+    """An `api-request`: what was sent, as the messages kept of the request before it and the hashes of new ones."""
+
+    id: str | None = None
+    base: str | None = None
+    keep: int | None = None
+    tail: list[Raw] | None = None
+    shape_hash: str | None = None
+    cache_control: Raw = ABSENT
+    params: RequestParams | None = None
+    query_source: str | None = None
+    agent_id: str | None = None
+
+
+class SentShape(Shape):
+    """`shape` of an `api-request-shape`."""
+
+    system: str | list[Item | str] | None = None
+    tools: list[Raw] | None = None
+
+
+@refuse_snake_case
+class AskedShape(Shape, rename="camel"):
+    """An `api-request-shape`: the parts of requests that stand before the messages."""
+
+    shape_hash: str | None = None
+    shape: SentShape | None = None
+
+
+class NamedTool(Shape):
+    """A tool as it is sent: only its name is read, all of it is measured."""
+
+    name: str | None = None
+
+
+class SnapshotTool(Shape):
+    """One of `tools` of a `prompt_snapshot`: of its parts only the schema is sent."""
+
+    name: str | None = None
+    schema: Raw = ABSENT
+
+
+@refuse_snake_case
+class Snapshot(Shape, rename="camel"):
+    """A `prompt_snapshot` attachment."""
+
+    cli_prefix: str | None = None
+    system_prompt: str | list[str] | None = None
+    tools: list[SnapshotTool] | None = None
+
+
+class InstructionFile(Shape):
+    """One of `files` of an `instructions` attachment."""
+
+    path: str | None = None
+    type: str | None = None
+    content: str | None = None
+
+
+class Instructions(Shape):
+    """An `instructions` attachment."""
+
+    files: list[InstructionFile] | None = None

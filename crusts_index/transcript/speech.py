@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from crusts_index.transcript import categories, wrappers
-from crusts_index.transcript.content import (
-    clip,
-    document_tokens,
-    measure_result,
-    measure_use,
-    preview,
-)
+from crusts_index.transcript.blocks import Blocks
+from crusts_index.transcript.content import clip, count_keys, measure_result, media_tokens, preview, use_chars
+from crusts_index.transcript.measure import measure, measure_json
 from crusts_index.transcript.places import Places
-from crusts_index.transcript.responses import Part, Responses
+from crusts_index.transcript.responses import Part, Response, Responses
 from crusts_index.transcript.rows import Row
 from crusts_index.transcript.shapes import Block, Record
 from crusts_index.transcript.state import State
 from crusts_index.transcript.step import Step
 from crusts_index.transcript.titles import Titles
-from crusts_index.transcript.tokens import IMAGE_TOKENS, text_tokens
 from crusts_index.transcript.tools import ToolUses
-from crusts_index.transcript.words import Words
+from crusts_index.transcript.weights import PLAN_MODE_TOKENS
 
 SYNTHETIC = "<synthetic>"
+PLAN_MODE = "EnterPlanMode"
 ABORTED = "aborted"
 """Origin of a line of an answer that was cut off."""
 LONGEST_CONTEXT = 20_000
@@ -31,11 +27,10 @@ LONGEST_CONTEXT = 20_000
 class Speech:
     """Blocks of the messages of one transcript; rows are collected until they are taken."""
 
-    def __init__(self, state: State, places: Places, responses: Responses, tools: ToolUses, words: Words) -> None:
+    def __init__(self, state: State, places: Places, responses: Responses, tools: ToolUses, blocks: Blocks) -> None:
         self._state, self._places, self._responses, self._tools = state, places, responses, tools
-        self._words = words
+        self._blocks = blocks
         self.titles = Titles(state)
-        self.blocks: list[Part] = []
         self.texts: list[Row] = []
         self.loads: list[Row] = []
         self.contexts: list[Row] = []
@@ -52,15 +47,15 @@ class Speech:
         step.branch, step.epoch = response.branch, response.epoch
         if step.record.is_aborted_mid_stream:
             step.origin, response.is_aborted = ABORTED, 1
+        self._blocks.meet(step, touched)
         content = message.content
         if isinstance(content, str):
             content = [content]
         block_id = step.id
         for block in content or ():
-            part = self._assistant_block(step, block_id, block)
+            part = self._assistant_block(step, block_id, block, response)
             if part is not None:
                 touched.parts.append(part)
-                self.blocks.append(part)
             block_id += 1
         return is_sound
 
@@ -111,48 +106,33 @@ class Speech:
         if text:
             self.texts.append((block_id, text))
 
-    def add(
-        self,
-        step: Step,
-        block_id: int,
-        kind: str,
-        category: str,
-        chars: int,
-        tokens: int,
-        use: int | None = None,
-    ) -> None:
-        """Add a block's row."""
-        self.blocks.append(self._part(step, block_id, kind, category, chars, tokens, use))
+    def add_text(self, step: Step, block_id: int, category: str, text: str) -> None:
+        """Add a text that is none of the model's."""
+        self._blocks.add(step, block_id, "text", category, len(text), *measure(text))
 
-    def _part(
-        self, step: Step, block_id: int, kind: str, category: str, chars: int, tokens: int, use: int | None = None
-    ) -> Part:
-        words = self._words
-        back = None if use is None else block_id - use
-        return [block_id, block_id - step.id, words[kind], words[category], chars, 0, 0, 0, tokens, None, back]
-
-    def _assistant_block(self, step: Step, block_id: int, block: Block | str) -> Part | None:
+    def _assistant_block(self, step: Step, block_id: int, block: Block | str, response: Response) -> Part | None:
+        add, model = self._blocks.add, response.model
         kind = "text" if isinstance(block, str) else block.type
         if kind == "text":
             text = block if isinstance(block, str) else block.text or ""
             self.keep(block_id, clip(text))
-            tokens = text_tokens(text)
-            return self._part(step, block_id, "text", categories.CONVERSATION, len(text), tokens)
+            said = (len(text), *measure(text))
+            return add(step, block_id, "text", categories.CONVERSATION, *said, model=model, is_answer=True)
         if isinstance(block, str):
             return None
         if kind == "tool_use" or kind == "server_tool_use":
             raw = bytes(block.input)
             use = self._tools.begin(step, block_id, step.thread, block, raw, is_nested=False)
-            chars, tokens = measure_use(block, raw)
             if use.path is None and use.command is None:
                 self.keep(block_id, preview(raw.decode("utf-8", "replace")))
             category = categories.of_tool_use(block.name)
-            return self._part(step, block_id, "tool_use", category, chars, tokens, use.id)
+            given = (use_chars(block, raw), *measure_json(raw), count_keys(raw))
+            return add(step, block_id, "tool_use", category, *given, use=use.id, model=model)
         if kind == "thinking" or kind == "redacted_thinking":
             text = block.thinking or ""
             self.keep(block_id, preview(text))
-            tokens = text_tokens(text)
-            return self._part(step, block_id, "thinking", categories.CONVERSATION, len(text), tokens)
+            thought = (len(text), *measure(text), len(block.signature or ""))
+            return add(step, block_id, "thinking", categories.CONVERSATION, *thought, model=model)
         return None
 
     def _judge(self, step: Step, said: list[wrappers.Said], has_result: bool) -> str:
@@ -191,10 +171,8 @@ class Speech:
             return self._user_text(step, block_id, text, category, said)
         if block.type == "tool_result":
             self._result(step, block_id, block)
-        elif block.type == "image":
-            self.add(step, block_id, "image", category, 0, IMAGE_TOKENS)
-        elif block.type == "document":
-            self.add(step, block_id, "document", category, 0, document_tokens(block.source))
+        elif block.type == "image" or block.type == "document":
+            self._blocks.add(step, block_id, block.type, category, 0, 0, 0, media_tokens(block))
         else:
             return False
         return True
@@ -208,7 +186,7 @@ class Speech:
         elif said is not None and said.wrapper:
             category = said.wrapper.category
         self.keep(block_id, kept)
-        self.add(step, block_id, "text", category, len(text), text_tokens(text))
+        self.add_text(step, block_id, category, text)
         head = text[:400].lstrip()
         if head.startswith(("## Context Usage", "<local-command-stdout>")) and "Context Usage" in head:
             version = step.record.version or self._state.about.last_version
@@ -227,8 +205,10 @@ class Speech:
             self.loads += [(step.id, name) for name in self._tools.loaded(step, result)]
         if result.texts and result.texts[0]:
             self.texts.append((block_id, preview(result.texts[0])))
-        category, estimate = categories.of_tool_result(use.name), result.estimate
-        self.add(step, block_id, "tool_result", category, result.chars, estimate, use.id)
+        extra = result.media + (PLAN_MODE_TOKENS if use.name == PLAN_MODE else 0)
+        said = (result.chars, result.soft, result.marks, extra)
+        category = categories.of_tool_result(use.name)
+        self._blocks.add(step, block_id, "tool_result", category, *said, use=use.id, tool=use.name)
 
 
 def _text_of(block: Block | str) -> str | None:

@@ -19,6 +19,12 @@ class ThreadState(msgspec.Struct, array_like=True):
     """Whether its records name parents: only then a prompt without one is a new beginning."""
     follows_command: bool = False
     """Whether its last message is a slash command of the user: what Claude Code adds next is its body (D8)."""
+    model: str | None = None
+    """That of the response begun last: what follows is estimated by it (D9)."""
+    latest: int = 0
+    """Offset of that response."""
+    waiting: int | None = None
+    """Offset of its first record whose blocks wait for a model."""
 
 
 class About(msgspec.Struct, array_like=True):

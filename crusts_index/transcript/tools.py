@@ -115,7 +115,9 @@ class ToolUses:
             if result.texts:
                 _mark_short(use, result)
         if use.name in STARTS_AGENTS and not is_nested:
-            use.agent_id = _outcome(step.record.tool_use_result).agent_id or use.agent_id
+            outcome = _outcome(step.record.tool_use_result)
+            use.agent_id = outcome.agent_id or use.agent_id
+            use.resolved_model = outcome.resolved_model or use.resolved_model
         self.changed[use.id] = use
         return use
 

@@ -218,7 +218,7 @@ def restyle_checkout(told: Told) -> Told:
         text="The heading was too long for one row, so everything moved.",
         thinking=deep(s),
     )
-    s.use(mcp("playwright", "screenshot", {"width": 820}, "Viewport 820 by 1180", picture=picture(s.chance)))
+    s.use(mcp("playwright", "screenshot", {"width": 820}, "Viewport 820 by 1180", picture=picture(s.chance, 820)))
     s.say("It wraps at 820 now. The heading comes from `src/texts` as well.", thinking=600)
     finish(s, "Restyle the checkout", last)
     return told
@@ -235,7 +235,7 @@ def restyle_one(s: Recorder, name: str, number: int) -> None:
             "screenshot",
             {"story": name, "width": width},
             f"{name} at {width} pixels",
-            picture=picture(s.chance),
+            picture=picture(s.chance, width),
         )
         for width in (390, 820, 1280)
     ]

@@ -1,12 +1,15 @@
 """Records made-up sessions as Claude Code would log them, with the usage that their contents add up to.
 
 The recorder keeps the tokens that the window holds. A call reads what the call before left in the cache,
-writes the rest, and adds its output; blocks add their characters over 3.8. So curves, peaks and cache shares
+writes the rest, and adds its output; blocks add what such texts weigh (D9). So curves, peaks and cache shares
 of a demo are those of a real session of that size, and estimates over its text come near its usage.
 """
 
+import base64
 import json
 import random
+import re
+import struct
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,8 +19,10 @@ from typing import Any
 
 Json = dict[str, Any]
 
-CHARS_PER_TOKEN = 3.8
-IMAGE_TOKENS = 1_500
+NEWER_TOKENIZER = 1.38
+AROUND_RESULT, AROUND_TEXT, AROUND_USE, A_KEY = 18, 3, 49, 5
+_MARKS = re.compile(r"[0-9!-/:-@\[-`{-~]+")
+LONGEST_EDGE = 1_568  # pixels; larger pictures are scaled down to it
 SYSTEM_TOKENS = 27_500  # system prompt and core tool schemas: in the window, not in the transcript
 SHARED_TOKENS = 15_200  # the part of them that another session has usually left in the cache
 AUTO_COMPACT_BUFFER = 33_000
@@ -34,13 +39,35 @@ class Tool:
     is_error: bool = False
 
 
-def tokens_of(content: str | list[Json]) -> int:
-    """Estimated tokens of a result or a prompt."""
-    if isinstance(content, str):
-        return round(len(content) / CHARS_PER_TOKEN)
-    return sum(
-        IMAGE_TOKENS if block["type"] == "image" else round(len(str(block)) / CHARS_PER_TOKEN) for block in content
-    )
+def tokens_of(content: str | list[Json], factor: float = NEWER_TOKENIZER, around: int = 0) -> int:
+    """Tokens that a result or a prompt weighs, and what stands around it."""
+    blocks: list[Json] = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    texts = [block.get("text") or block.get("tool_name") or "" for block in blocks]
+    media = sum(_weigh_picture(block["source"]["data"]) for block in blocks if block["type"] == "image")
+    return round(factor * (sum(map(_weigh, texts)) + around)) + media
+
+
+def _weigh_picture(data: str) -> int:
+    """A PNG in base64, by the size that its header tells."""
+    size: tuple[int, int] = struct.unpack(">II", base64.b64decode(data[:32])[16:24])
+    scale = min(1, LONGEST_EDGE / max(size))
+    return round(min(1600, size[0] * size[1] * scale * scale / 750)) + 35
+
+
+def _weigh(text: str) -> float:
+    soft = len("".join(text.split())) + 2 * (len(text.encode("utf-8", "replace")) - len(text))
+    marks = len(_MARKS.findall(text)) + 2 * text.count("\n")
+    return 0.207 * soft + 1.12 * marks
+
+
+def _weigh_answer(block: Json) -> float:
+    """A block of an answer; thinking weighs what it is said to."""
+    if block["type"] == "thinking":
+        return 0
+    if block["type"] == "text":
+        return _weigh(block["text"]) + AROUND_TEXT
+    given = json.dumps(block["input"], ensure_ascii=False, separators=(",", ":"))
+    return _weigh(given) + AROUND_USE + A_KEY * len(block["input"])
 
 
 class Recorder:
@@ -61,8 +88,10 @@ class Recorder:
     ) -> None:
         self.session, self.cwd, self.version, self.branch, self.agent = session, cwd, version, branch, agent
         self.model, self.limit, self.fixed = model, limit, fixed
+        self.factor = 1.0 if "-4-5" in model else NEWER_TOKENIZER
         self.start = self.now = start
         self.chance = random.Random(f"{session}/{agent}")
+        self.texture = random.Random(f"{session}/{agent}/texture")  # no text weighs just what its characters tell
         self.files: dict[str, str] = {}
         self.lines: list[bytes] = []
         self.parent: str | None = None
@@ -135,7 +164,7 @@ class Recorder:
             content = [{"type": "text", "text": text}, *(image(data) for data in images)]
         marks = {} if self.agent else {"permissionMode": "acceptEdits", "promptSource": "typed"}
         message = {"role": "user", "content": content}
-        adds = tokens_of(content)
+        adds = tokens_of(content, self.factor)
         return self.record("user", adds=adds, message=message, promptId=self.prompt_id, **marks, **fields)
 
     # calls
@@ -185,10 +214,7 @@ class Recorder:
     def _bill(self, blocks: list[Json], thinking: int) -> tuple[Json, int]:
         """The usage of the next call and its output tokens; the cache holds its input side afterwards."""
         lifetime = timedelta(minutes=5 if self.agent else 60)
-        written = sum(
-            round(len(str(block.get("text") or block.get("input") or "")) / CHARS_PER_TOKEN) for block in blocks
-        )
-        output = written + thinking + 8 * len(blocks)
+        output = round(self._factor() * sum(map(_weigh_answer, blocks))) + thinking
         self.wait(1.5 + output / 70)
         fresh = 3
         read = min(self.cached, self.held - fresh) if self.now - self.last_call < lifetime else 0
@@ -215,7 +241,11 @@ class Recorder:
             block["is_error"] = True
         message = {"role": "user", "content": [block]}
         links = {"toolUseResult": tool.kept, "sourceToolAssistantUUID": answer}
-        self.record("user", adds=tokens_of(tool.content), message=message, promptId=self.prompt_id, **links)
+        adds = tokens_of(tool.content, self._factor(), AROUND_RESULT)
+        self.record("user", adds=adds, message=message, promptId=self.prompt_id, **links)
+
+    def _factor(self) -> float:
+        return self.factor * self.texture.uniform(0.95, 1.06)
 
     # what happens to the window
 
@@ -227,7 +257,7 @@ class Recorder:
     def compact(self, summary: str, *, trigger: str = "auto", focus: str = "", keep: int = 5) -> None:
         """Compact: a boundary, a summary, and the last `keep` records kept word for word."""
         kept = self.recent[-keep:]
-        post = round(len(summary) / CHARS_PER_TOKEN) + sum(tokens for _, tokens in kept)
+        post = tokens_of(summary, self.factor) + sum(tokens for _, tokens in kept)
         before, anchor, tail = self.held, self.new_uuid(), self.parent
         self.dropped += before - self.fixed - post
         self.wait(74)

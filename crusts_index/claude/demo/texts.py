@@ -437,13 +437,17 @@ def lockfile(chance: random.Random, packages: int) -> str:
     return '{\n  "name": "lantern-web",\n  "lockfileVersion": 3,\n  "packages": {\n' + ",\n".join(entries) + "\n  }\n}"
 
 
-def picture(chance: random.Random) -> str:
-    """A screenshot: a small valid PNG in base64, one flat colour."""
+HEIGHTS = {390: 844, 820: 1180, 1280: 800}
+"""Pixels of a screenshot, by its width."""
+
+
+def picture(chance: random.Random, width: int = 1280) -> str:
+    """A screenshot: a valid PNG in base64, as large as it would be, one flat grey."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
-    header = struct.pack(">IIBBBBB", 8, 8, 8, 2, 0, 0, 0)
-    rows = (b"\x00" + chance.randbytes(3) * 8) * 8
+    header = struct.pack(">IIBBBBB", width, HEIGHTS[width], 1, 0, 0, 0, 0)
+    rows = (b"\x00" + chance.randbytes(3)[:1] * -(-width // 8)) * HEIGHTS[width]
     png = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
     return base64.b64encode(png).decode()

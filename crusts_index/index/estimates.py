@@ -1,0 +1,150 @@
+"""Keeps token estimates in step with the weights, and with a model that is known only later (D9). Reads no text."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterable
+from itertools import groupby
+
+from crusts_index.index.changed import note_responses, note_windows
+from crusts_index.index.extent import bounds
+from crusts_index.transcript.rows import THREAD_BITS
+from crusts_index.transcript.shares import spread
+from crusts_index.transcript.weights import FACTOR, SHIPPED, Weights
+from crusts_index.transcript.words import USUAL, word_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from crusts_index.transcript.blocks import Again
+
+ABORTED, PLACEHOLDER = 16, 32
+"""Bits of `flags` in stored_responses."""
+
+_NAMES = {word_id(word): word for word in USUAL}
+_THREAD = (1 << THREAD_BITS) - 1
+_END = (1 << 62, None)
+
+# A thread's responses that tell a model, in the order in which they began; advisors' and nested ones tell none.
+_TOLD = """
+select r.id, w.word from stored_responses r join words w on w.id = r.model
+where r.thread_id = ? and r.id > 0 and not r.flags & 6 order by r.id
+"""
+# `cross join` fixes the order, by ranges of ids: the planner would walk all records.
+_BLOCKS = """
+select r.id, r.id - r.response_back, b.id, b.kind, b.soft, b.marks, b.extra, b.estimate, u.name
+from stored_records r
+cross join stored_blocks b on b.id >= r.id and b.id < r.id + max(r.length, 1)
+left join stored_tool_uses u on u.id = b.id - b.use_back
+where r.id >= ? and r.id < ? and r.thread = ?
+order by b.id
+"""
+_ANSWERS = """
+select distinct id - response_back from stored_records
+where id >= ? and id < ? and thread = ? and response_back is not null
+"""
+# What a response's call is billed for, and its blocks.
+_PARTS = """
+select q.id, u.output_tokens, u.thinking_tokens, q.flags, b.id, b.estimate, b.kind
+from stored_records r
+cross join stored_responses q on q.id = r.id - r.response_back
+cross join stored_calls c on c.id = ifnull(q.shared_call_id, q.id)
+cross join stored_responses u on u.id = coalesce(c.usage_id, c.response_id, c.id)
+cross join stored_blocks b on b.id >= r.id and b.id < r.id + max(r.length, 1)
+where {} and q.flags & 8
+order by q.id, b.id
+"""
+_OF_THREAD = _PARTS.format("r.id >= ? and r.id < ? and r.thread = ?")
+_OF_RESPONSE = _PARTS.format(
+    "r.id >= ?1 and r.id <= (select id + last_ahead from stored_responses where id = ?1) and q.id = ?1"
+)
+_SHARE = "update stored_blocks set share = ?1 where id = ?2 and share is not ?1"
+_TURN = f"update stored_responses set flags = flags + {PLACEHOLDER} - 2 * (flags & {PLACEHOLDER}) where id = ?"
+"""Of a response that is a placeholder or is none by now."""
+
+
+def load_weights(store: sqlite3.Connection) -> Weights:
+    """The weights that hold in the store."""
+    values, factors = {}, {}
+    for name, model, value in store.execute("select name, model, value from weights"):
+        if name == FACTOR:
+            factors[model] = value
+        elif name in SHIPPED:
+            values[name] = value
+    return Weights(values, factors)
+
+
+def estimate_again(store: sqlite3.Connection, weights: Weights, again: Collection[Again]) -> set[int]:
+    """Estimate blocks whose model only a later stretch told; gives back responses whose outputs are to be spread."""
+    answers: set[int] = set()
+    note_windows(store, {thread >> THREAD_BITS for _, _, thread in again})
+    for low, high, thread in again:
+        _estimate(store, weights, thread, low, high)
+        answers |= {row[0] for row in store.execute(_ANSWERS, (low, high, thread & _THREAD))}
+    return answers
+
+
+def estimate_threads(store: sqlite3.Connection, weights: Weights, threads: Iterable[int]) -> None:
+    """Estimate all blocks of these threads, and spread the outputs of their responses again; sums are to be settled."""
+    threads = list(threads)
+    note_windows(store, {thread >> THREAD_BITS for thread in threads})
+    for thread in threads:
+        low, high = bounds(thread >> THREAD_BITS)
+        if _estimate(store, weights, thread, low, high + 1):
+            _spread(store, _OF_THREAD, (low, high + 1, thread & _THREAD))
+
+
+def estimate_all(store: sqlite3.Connection) -> None:
+    """Estimate all blocks by the weights that hold; sums are to be settled."""
+    threads = store.execute("select id from threads").fetchall()
+    estimate_threads(store, load_weights(store), [thread for (thread,) in threads])
+
+
+def spread_outputs(store: sqlite3.Connection, responses: Iterable[int]) -> None:
+    """Share the billed outputs of responses over their blocks, and say which of them are placeholders."""
+    for response in responses:
+        _spread(store, _OF_RESPONSE, (response,))
+
+
+def _estimate(store: sqlite3.Connection, weights: Weights, thread: int, low: int, high: int) -> bool:
+    """Estimate a thread's blocks in a range of ids: by the model of their response, else of the one begun before.
+
+    Gives back whether any estimate changed.
+    """
+    told = store.execute(_TOLD, (thread,)).fetchall()
+    models = dict(told)
+    # What stands before the first response has its model too.
+    model, following = (told[0][1], iter(told)) if told else (None, iter(()))
+    first, said = next(following, _END)
+    changed = []
+    for record, response, block, kind, soft, marks, extra, before, tool in store.execute(
+        _BLOCKS, (low, high, thread & _THREAD)
+    ):
+        while first < record:
+            model = said
+            first, said = next(following, _END)
+        own = models.get(response, model) if response is not None else model
+        size = (_NAMES[kind], soft, marks, extra)
+        estimate = weights.estimate(own, *size, tool=_NAMES.get(tool), is_answer=response is not None)
+        if estimate != before:
+            changed.append((estimate, block))
+    store.executemany("update stored_blocks set estimate = ? where id = ?", changed)
+    return bool(changed)
+
+
+def _spread(store: sqlite3.Connection, parts_of: str, values: tuple[int, ...]) -> None:
+    thinking = word_id("thinking")
+    rows = store.execute(parts_of, values).fetchall()
+    shares: list[tuple[int | None, int]] = []
+    turned: list[int] = []
+    for (response, output, thought, flags), group in groupby(rows, lambda row: row[:4]):
+        parts = [row[4:] for row in group]
+        facts = [(estimate, kind == thinking) for _, estimate, kind in parts]
+        found = spread(output, thought, facts, is_aborted=bool(flags & ABORTED))
+        if (found is None) != bool(flags & PLACEHOLDER):
+            turned.append(response)
+        told: list[int | None] = [None] * len(parts) if found is None else [*found]
+        shares += [(share, part[0]) for share, part in zip(told, parts, strict=True)]
+    store.executemany(_SHARE, shares)
+    if turned:
+        note_responses(store, turned)
+        store.executemany(_TURN, [(response,) for response in turned])
