@@ -308,6 +308,7 @@ def test_a_rebuild_whose_maker_was_killed_is_told_and_cleared(folder: ClaudeFold
     (notes / f"{dead}.17").write_text(str(half))
     names = ["index.db.rebuild", "index.db.rebuild-wal", "index.db.rebuilding", "index.db.rebuild.lock"]
     names += ["index.db.1796061728444.old.new", "index.db.0000.bak.new"]
+    names += ["index.db.1796061728444.old.new-journal", "index.db.0000.bak.new-journal", "index.db.0001.bak.new-wal"]
     names += [f"config.json.{dead}.tmp", f"context.json.{dead}.new", f"statusline.json.{dead}.123.tmp"]
     for name in names:
         (home / name).write_bytes(b"half")

@@ -24,15 +24,16 @@ from crusts_index.store import query
 from crusts_index.store.open import open_store
 from crusts_index.store.prices import learn_prices, resolve_prices
 from tests import unsummed
+from tests.builders import ClaudeFolder
 from tests.families import families, growths, roots_below
-from tests.picture import ask, index, index_named, new_store, scratch, set_prices, small_stretches
+from tests.picture import ask, index, index_named, new_store, read, scratch, set_prices, small_stretches
 from tests.profiles import examples
 from tests.strategies import MODELS, write_folder, write_step
 from tests.summed import SUMS, assert_summed
 
 ZONES = ("UTC", "Asia/Kathmandu", "America/St_Johns", "Pacific/Auckland", "America/New_York")
 """Quarters of an hour off, and with summer time in either half of the world."""
-HAPPENS = ("both", "both", "named", "gone", "rewritten", "forgotten", "priced", "scrubbed", "settled")
+HAPPENS = ("both", "both", "named", "gone", "rewritten", "cut", "forgotten", "priced", "scrubbed", "settled")
 
 
 def happen(data: st.DataObject, base: Path, db: Path, step: tuple[str, bytes]) -> None:
@@ -45,6 +46,8 @@ def happen(data: st.DataObject, base: Path, db: Path, step: tuple[str, bytes]) -
         path.unlink()
     elif how == "rewritten":
         path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[1:]))
+    elif how == "cut":
+        path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
     index(db, *(root for root in roots_below(base) if root.exists()))
     with closing(open_store(db, write=True)) as store:
         if how == "forgotten":
@@ -152,6 +155,23 @@ def test_reports_say_what_they_say_without_sums(data: st.DataObject, files: dict
         index(db, *(root for root in roots_below(base) if root.exists()))
         for _ in range(4):
             assert_reported(data, db, zone)
+
+
+def test_a_tool_use_that_another_transcript_has_too_counts_once_when_its_own_is_written_over(tmp_path: Path) -> None:
+    """What stands where it stood, in a transcript whose end is another one, is in no sum twice."""
+    folder = ClaudeFolder(tmp_path)
+    first = folder.main()
+    first.prompt("look")
+    first.read("a.py", "text")
+    first.bash("ls", "a.py")
+    db = read(folder, first)
+    assert first.path is not None
+    folder.main("5e551001-0000-4000-8000-000000000002").path.write_bytes(first.path.read_bytes())
+    index(db, folder.config)
+    assert_summed(db)
+    first.path.write_bytes(b"".join(first.path.read_bytes().splitlines(keepends=True)[:-1]))
+    index(db, folder.config)
+    assert_summed(db)
 
 
 @pytest.mark.long

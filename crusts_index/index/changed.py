@@ -159,6 +159,12 @@ def note_windows(store: sqlite3.Connection, transcripts: Iterable[int]) -> None:
     store.executemany("insert or ignore into temp.whole_windows values (?)", [(one,) for one in transcripts])
 
 
+def note_cleared(store: sqlite3.Connection, low: int, high: int) -> None:
+    """Tool uses in this range of ids are gone, with the sums of their threads: what comes under their ids is new."""
+    make(store)
+    store.execute("delete from temp.loose_uses where id between ? and ?", (low, high))
+
+
 def note_all(store: sqlite3.Connection, low: int, high: int) -> None:
     """Responses, tool uses and messages of transcripts, by the range of their ids, are in no sum."""
     make(store)

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Iterator
 
-_SUSPECT = (".new", ".tmp")
-# Of a rebuild, of the copy that it or an upgrade makes first, and the lock of a rebuild.
-_HALF_MADE = r"\.(?:rebuild(?:[-.].+)?|rebuilding|\d+\.(?:old|bak)\.new)"
+_JOURNALS = ("-journal", "-wal", "-shm")
+_SUSPECT = (".new", ".tmp", *(f".new{journal}" for journal in _JOURNALS))
+# Of a rebuild, of the copy that it or an upgrade makes first with what SQLite lays beside that, and the lock.
+_HALF_MADE = rf"\.(?:rebuild(?:[-.].+)?|rebuilding|\d+\.(?:old|bak)\.new(?:{'|'.join(_JOURNALS)})?)"
 _OF_VERIFY = r"verify-(\d+)-.+"
 _REPLACED = "|".join(files.REPLACED).replace(".", r"\.")
 _OF_HOME = rf"(?:{_REPLACED})\.(\d+)\.(?:\d+\.)?(?:tmp|new)"
@@ -55,7 +56,7 @@ def clear(settings: Settings, *, is_rebuilding: bool = False) -> None:
         if is_mine or is_rebuilding:
             with held(store_lock(settings.db)) as is_alone:
                 for path in _half_made(settings.db):
-                    if (is_alone or not path.endswith(".bak.new")) and not _is_lock(path, settings.db):
+                    if (is_alone or ".bak.new" not in os.path.basename(path)) and not _is_lock(path, settings.db):
                         with suppress(OSError):
                             os.unlink(path)
 

@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import Any
 
 from crusts_index.index.calls import drop_returned, release_calls, settle_calls
+from crusts_index.index.changed import note_cleared
 from crusts_index.index.estimates import estimate_again, load_weights
 from crusts_index.index.extent import TABLES, bounds, delete_rows
 from crusts_index.index.in_hand import take_in_hand
@@ -170,6 +171,7 @@ class Writer:
         self._lost.update(shared_uses(store, low, high))
         self._responses |= release_calls(store, low, high, retain=stretch.mode == RETAIN)
         delete_rows(store, transcript, _CLEARED)
+        note_cleared(store, low, high)
         threads = bounds(transcript, THREAD_BITS)
         store.execute(
             "delete from threads where id between ? and ? and id not in"
