@@ -12,6 +12,7 @@ from hypothesis import given
 
 from crusts_index.index.estimates import estimate_all, load_weights
 from crusts_index.index.fit import Pair, fitted_factor
+from crusts_index.index.sums import settle_sums
 from crusts_index.store.open import open_store, transaction
 from crusts_index.transcript.weights import SHIPPED
 from tests.builders import ClaudeFolder, Transcript, usage, weighs
@@ -68,6 +69,7 @@ def re_estimated(db: Path) -> None:
     """Make all estimates again, by the weights that hold."""
     with closing(open_store(db, write=True)) as store, transaction(store):
         estimate_all(store)
+        settle_sums(store)
 
 
 def test_a_factor_follows_the_user_s_own_calls(folder: ClaudeFolder) -> None:

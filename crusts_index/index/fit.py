@@ -52,9 +52,11 @@ def fit_weights(store: sqlite3.Connection, *, is_fitting: bool) -> None:
         else:
             store.execute("delete from weights where name = ?", (FACTOR,))
         weights = load_weights(store)
+        if weights == before:
+            return
         if weights.values != before.values:
             estimate_all(store)
-        elif weights.factors != before.factors:
+        else:
             models = {model for model, _ in weights.factors.items() ^ before.factors.items()}
             estimate_threads(store, weights, _threads(store, models))
         settle_sums(store)
