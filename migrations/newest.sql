@@ -504,13 +504,13 @@ CREATE INDEX records_by_uuid ON stored_records (substr(uuid, 1, 4)) WHERE uuid i
 CREATE INDEX records_of_prompts ON stored_records (thread) WHERE flags & 6;
 CREATE INDEX records_opening ON stored_records (substr(parent_uuid, 1, 4)) WHERE flags & 1;
 CREATE INDEX responses_by_call ON stored_responses (shared_call_id) WHERE shared_call_id is not null;
-CREATE INDEX responses_by_message ON stored_responses (substr(message_id, -6)) WHERE message_id is not null;
-CREATE INDEX responses_by_request ON stored_responses (substr(request_id, -6)) WHERE request_id is not null;
+CREATE INDEX responses_by_message ON stored_responses (substr(message_id, iif(length(message_id) = 24, -6, -64))) WHERE message_id is not null;
+CREATE INDEX responses_by_request ON stored_responses (substr(request_id, iif(length(request_id) = 24, -6, -64))) WHERE request_id is not null;
 CREATE INDEX responses_by_thread ON stored_responses (thread_id);
 CREATE INDEX response_facts_by_request ON stored_response_facts (request) WHERE request is not null;
 CREATE INDEX calls_by_time ON stored_calls (time_ms);
 CREATE INDEX tool_uses_by_agent ON stored_tool_uses (agent_id) WHERE agent_id is not null;
-CREATE INDEX tool_uses_by_key ON stored_tool_uses (substr(use_key, -6)) WHERE use_key is not null;
+CREATE INDEX tool_uses_by_key ON stored_tool_uses (substr(use_key, iif(length(use_key) = 24, -6, -64))) WHERE use_key is not null;
 CREATE INDEX tool_uses_rereading ON stored_tool_uses (use_ms) WHERE prior_read_back is not null;
 CREATE INDEX compactions_by_thread ON compactions (thread_id);
 CREATE INDEX transcripts_read ON transcripts (root, parser) WHERE gone = 0 and size >= 0;

@@ -18,7 +18,7 @@ summed as (
 results as (
   select (select w.word from words as w where w.id = s.name) as name, s.tokens from summed as s
   union all
-  select coalesce(u.name, (select o.name from tool_uses as o where substr(o.use_key, -6) = substr(u.use_key, -6)
+  select coalesce(u.name, (select o.name from tool_uses as o where o.key_end = u.key_end
     and o.use_key = u.use_key and o.owns = 1)), u.result_tokens
   from (
     select distinct s.thread_id >> 20 as transcript_id from first as f cross join stored_tool_sums as s

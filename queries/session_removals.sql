@@ -2,7 +2,7 @@
 --   :transcript  id of the transcript
 select m.record_id, r.message, m.kind, m.saved_tokens, r.branch, r.response_id,
        (select u.id from tool_uses as u
-        where substr(u.use_key, -6) = substr(m.use_key, -6) and u.use_key = m.use_key
+        where u.key_end = substr(m.use_key, iif(length(m.use_key) = 24, -6, -64)) and u.use_key = m.use_key
           and +u.transcript_id = :transcript limit 1) as tool_use_row,
        (select x.id from records as x
         where x.transcript_id = :transcript

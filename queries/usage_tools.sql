@@ -47,7 +47,7 @@ nameless as materialized (
   select distinct s.thread_id >> 20 as transcript_id from chosen as s where s.name = 0
 ),
 looked_at as (
-  select u.*, ifnull(u.name, (select o.name from tool_uses as o where substr(o.use_key, -6) = substr(u.use_key, -6)
+  select u.*, ifnull(u.name, (select o.name from tool_uses as o where o.key_end = u.key_end
       and o.use_key = u.use_key and o.owns = 1)) as tool,
     u.owns = 1 and u.name is not null and (:since is null or u.use_ms >= :since)
       and (:until is null or u.use_ms < :until)

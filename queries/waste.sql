@@ -84,11 +84,11 @@ results as (
     u.result_ms, u.input_hash, a.thread_id, a.message, a.branch, a.epoch, a.call_ordinal, a.answered,
     a.hash_before, a.epoch_before, a.branch_before, b.category, b.tokens, w.session_id, w.project,
     case when u.name is null
-      then (select o.name from tool_uses o where substr(o.use_key, -6) = substr(u.use_key, -6)
+      then (select o.name from tool_uses o where o.key_end = u.key_end
     and o.use_key = u.use_key and o.owns = 1)
       else u.name end as tool,
     case when u.name is null
-      then (select o.server from tool_uses o where substr(o.use_key, -6) = substr(u.use_key, -6)
+      then (select o.server from tool_uses o where o.key_end = u.key_end
     and o.use_key = u.use_key and o.owns = 1)
       else u.server end as of_server
   from compared a

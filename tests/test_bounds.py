@@ -133,6 +133,41 @@ def test_reading_grows_with_the_records(folder: ClaudeFolder, kind: str) -> None
     assert MOST > growth(work, 2_000 if kind != "thoughts" else 20_000)
 
 
+@pytest.mark.parametrize("tail", ["ABCDEF", "-of-a-gateway"])
+def test_ids_that_end_alike_are_found_as_quickly(tmp_path: Path, tail: str) -> None:
+    """Settling what a copy shares takes no more steps where odd ids begin with what tells them apart."""
+    alike, apart = (_steps_for_a_copy(tmp_path / name, name, tail) for name in ("alike", "apart"))
+    assert alike < 1.5 * apart
+
+
+def _steps_for_a_copy(home: Path, name: str, tail: str) -> int:
+    """Steps of SQLite, by the thousand, for a transcript whose every call stands in another one too."""
+    folder = ClaudeFolder(home)
+    original = folder.main()
+    for place in range(300):
+        end = f"{place:06}{tail}" if name == "alike" else f"{tail}{place:06}"
+        use = original.tool_use("Bash", id=f"toolu_{end}")
+        original.response(use, request=f"req_{end}", message=f"msg_{end}", context=5)
+        original.tool_result(f"toolu_{end}")
+    original.write()
+    db = new_store(home)
+    index(db, folder.config)
+    assert original.path is not None
+    copy = original.path.with_stem("5e551001-0000-4000-8000-000000000002")
+    copy.write_bytes(original.path.read_bytes())
+    steps = 0
+
+    def count() -> None:
+        nonlocal steps
+        steps += 1
+
+    with closing(open_store(db, write=True)) as store:
+        store.set_progress_handler(count, 1000)
+        index_files(store, str(db), [str(copy)], Options(jobs=1))
+    assert 600 == one(db, "select count(*) from responses")
+    return steps
+
+
 def test_outputs_of_context_are_parsed_by_the_reader(folder: ClaudeFolder) -> None:
     """The rows that are made without a store, and so without its lock, hold them already."""
     t = folder.main()

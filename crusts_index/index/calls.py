@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from crusts_index.index.changed import note_answers, note_responses
 from crusts_index.index.estimates import spread_outputs
+from crusts_index.index.extent import same_id
 from crusts_index.index.plain_calls import Fresh, add_plain
 from crusts_index.store.prices import resolve_prices
 from crusts_index.transcript.rows import RECORD_BITS
@@ -16,17 +17,17 @@ from crusts_index.transcript.rows import RECORD_BITS
 # Two responses are the same call if they share a request id, or a message id within one record-level session; two
 # that both lack a request id only if their input sides are equal. `cross join` fixes the order: SQLite would walk all
 # responses of the store. Ids are looked up by their ends, as they are indexed.
-_NEIGHBOURS = """
+_NEIGHBOURS = f"""
 select t.id, o.id, o.shared_call_id
 from temp.touched t
 cross join stored_responses r on r.id = t.id
-cross join stored_responses o on substr(o.request_id, -6) = substr(r.request_id, -6) and o.request_id = r.request_id
+cross join stored_responses o on {same_id("o.request_id", "r.request_id")}
 where o.id <> r.id and r.flags & 8 and o.flags & 8
 union all
 select t.id, o.id, o.shared_call_id
 from temp.touched t
 cross join stored_responses r on r.id = t.id
-cross join stored_responses o on substr(o.message_id, -6) = substr(r.message_id, -6) and o.message_id = r.message_id
+cross join stored_responses o on {same_id("o.message_id", "r.message_id")}
 where o.id <> r.id and r.flags & 8 and o.flags & 8 and o.record_session is r.record_session
   and (r.request_id is not null or o.request_id is not null
        or (o.input_tokens = r.input_tokens and o.cache_read_tokens = r.cache_read_tokens

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 
+from crusts_index.index.extent import same_id
 from crusts_index.index.window_sums import ADD_ANSWERS
 
 _TABLES = (
@@ -68,28 +69,28 @@ insert or ignore into temp.taken
 select u.id from json_each(?) t cross join stored_tool_uses u on u.id = t.value
 where u.id not in (select id from temp.loose_uses)
 """
-_TAKE_KEYS = """
+_TAKE_KEYS = f"""
 insert or ignore into temp.taken
-select o.id from ({keys}) k
-  cross join stored_tool_uses o on substr(o.use_key, -6) = substr(k.use_key, -6) and o.use_key = k.use_key
+select o.id from ({{keys}}) k
+  cross join stored_tool_uses o on {same_id("o.use_key", "k.use_key")}
 where o.id not in (select id from temp.loose_uses)
 """
 
 # A message of an answer may have several responses: those with its message id or, without any, with its request id.
-_OF_MESSAGE = """
+_OF_MESSAGE = f"""
 insert or ignore into temp.taken
-select o.id from ({answers}) k
-  cross join stored_responses o on substr(o.message_id, -6) = substr(k.message_id, -6)
-    and o.message_id = k.message_id and o.thread_id = k.thread_id and o.message = k.message
-where o.id not in (select id from temp.{but})
+select o.id from ({{answers}}) k
+  cross join stored_responses o on {same_id("o.message_id", "k.message_id")}
+    and o.thread_id = k.thread_id and o.message = k.message
+where o.id not in (select id from temp.{{but}})
 union all
-select o.id from ({answers}) k
-  cross join stored_responses o on substr(o.request_id, -6) = substr(k.request_id, -6)
-    and o.request_id = k.request_id and o.thread_id = k.thread_id and o.message = k.message
-where k.message_id is null and o.message_id is null and o.id not in (select id from temp.{but})
+select o.id from ({{answers}}) k
+  cross join stored_responses o on {same_id("o.request_id", "k.request_id")}
+    and o.thread_id = k.thread_id and o.message = k.message
+where k.message_id is null and o.message_id is null and o.id not in (select id from temp.{{but}})
 union all
-select o.id from ({answers}) k cross join stored_responses o on o.id = k.id
-where o.id not in (select id from temp.{but})
+select o.id from ({{answers}}) k cross join stored_responses o on o.id = k.id
+where o.id not in (select id from temp.{{but}})
 """
 _ANSWERS = "select r.* from {ids} t cross join stored_responses r on r.id = t.id and r.id > 0 and r.message is not null"
 

@@ -55,6 +55,15 @@ TABLES = tuple(_BITS)
 """All of them; `stored_responses` below 0, of bytes that are gone, apart."""
 
 
+def same_id(one: str, other: str) -> str:
+    """The condition by which rows with the same request, message or tool use id are found: by what it is indexed.
+
+    Of an id as long as usual ones that is six characters, of any other all of it that may tell it apart.
+    """
+    ends = [f"substr({name}, iif(length({name}) = 24, -6, -64))" for name in (one, other)]
+    return f"{ends[0]} = {ends[1]} and {one} = {other}"
+
+
 def found_in(table: str, transcript: int) -> tuple[str, tuple[int, int]]:
     """The condition by which a transcript's rows of a table are found, and its parameters."""
     low, high = bounds(transcript, _BITS[table])

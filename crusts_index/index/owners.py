@@ -7,10 +7,11 @@ import sqlite3
 from collections.abc import Iterable
 
 from crusts_index.index.changed import note_shared_uses
+from crusts_index.index.extent import same_id
 
 # Of the occurrences of one tool use id, the first by the rank of D2 owns the use, and the first that has one owns the
 # result. `cross join` fixes the order: SQLite would walk all tool uses of the store. Ids are those of stored_tool_uses.
-_OWN = """
+_OWN = f"""
 with ranked as (
   select u.id,
          row_number() over (partition by t.use_key, u.name is null order by
@@ -22,7 +23,7 @@ with ranked as (
            u.result_ms is null, u.result_ms, tr.path, u.id) = 1 and u.result_record_id is not null as owns_result
   from temp.shared_uses t
   cross join stored_tool_uses i
-    on substr(i.use_key, -6) = substr(t.use_key, -6) and i.use_key = t.use_key
+    on {same_id("i.use_key", "t.use_key")}
   cross join tool_uses u on u.id = i.id
   cross join threads th on th.id = u.thread_id
   cross join transcripts tr on tr.id = u.transcript_id
@@ -33,26 +34,26 @@ update stored_tool_uses set flags = flags & ~384 | (select 128 * (not owns) + 25
 where id in (select id from ranked)
 """
 
-_SHARED = """
+_SHARED = f"""
 insert or ignore into temp.shared_uses
 select u.use_key from json_each(?) t cross join stored_tool_uses u on u.id = t.value
 where exists (select 1 from stored_tool_uses o
-  where substr(o.use_key, -6) = substr(u.use_key, -6) and o.use_key = u.use_key and o.id <> u.id)
+  where {same_id("o.use_key", "u.use_key")} and o.id <> u.id)
 union all
 select l.value from json_each(?) l where (select count(*) from stored_tool_uses o
-  where substr(o.use_key, -6) = substr(l.value, -6) and o.use_key = l.value) > 1
+  where {same_id("o.use_key", "l.value")}) > 1
 """
 
-_ALONE_AGAIN = """
+_ALONE_AGAIN = f"""
 update stored_tool_uses set flags = flags & ~384
 where flags & 384 and id in (
   select u.id from json_each(?) l
-  cross join stored_tool_uses u on substr(u.use_key, -6) = substr(l.value, -6) and u.use_key = l.value)
+  cross join stored_tool_uses u on {same_id("u.use_key", "l.value")})
 """
 
-_SHARED_BY = """
+_SHARED_BY = f"""
 select distinct u.use_key from stored_tool_uses u
-join stored_tool_uses o on substr(o.use_key, -6) = substr(u.use_key, -6) and o.use_key = u.use_key
+join stored_tool_uses o on {same_id("o.use_key", "u.use_key")}
 where u.id between ? and ? and o.id <> u.id
 """
 _CHANGING = "select use_key from temp.shared_uses union select value from json_each(?)"

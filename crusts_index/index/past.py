@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable
 from functools import cached_property
 
-from crusts_index.index.extent import bounds
+from crusts_index.index.extent import bounds, same_id
 from crusts_index.index.privacy import veiled
 from crusts_index.transcript.past import Place, Uuid
 from crusts_index.transcript.responses import Response
@@ -23,12 +23,12 @@ _RESPONSES = f"""
 select {", ".join(Response.__struct_fields__)} from responses where id in (
   select id from stored_responses where {{}} and id between ?2 and ?3) order by id
 """
-_OF_MESSAGE = _RESPONSES.format("substr(message_id, -6) = substr(?1, -6) and message_id = ?1")
-_OF_REQUEST = _RESPONSES.format("message_id is null and substr(request_id, -6) = substr(?1, -6) and request_id = ?1")
+_OF_MESSAGE = _RESPONSES.format(same_id("message_id", "?1"))
+_OF_REQUEST = _RESPONSES.format(f"message_id is null and {same_id('request_id', '?1')}")
 _TOOL_USES = f"""
 select {", ".join(ToolUse.__struct_fields__)} from tool_uses where id in (
   select id from stored_tool_uses
-  where substr(use_key, -6) = substr(?1, -6) and use_key = ?1 and id between ?2 and ?3) order by id
+  where {same_id("use_key", "?1")} and id between ?2 and ?3) order by id
 """
 # In the order of the uses: a row whose result came first has the id of that.
 _TOUCHES = """

@@ -54,6 +54,11 @@ def _count(name: str, doc: str) -> Column[Any]:
     return _col(name, Integer, doc, nullable=False, server_default="0")
 
 
+def _end(name: Column[Any]) -> Any:
+    """By what an id is indexed: six characters of a usual one tell nearly all apart; odd ones may all end alike."""
+    return func.substr(name, func.iif(func.length(name) == 24, -6, -64))
+
+
 def _of_transcript() -> Column[Any]:
     return _int("transcript_id", "the transcript it stands in", ForeignKey("transcripts.id"), nullable=False)
 
@@ -251,12 +256,8 @@ stored_responses = Table(
     _word("effort", "as logged"),
     _word("git_branch", "`gitBranch` of its first record; null = none"),
 )
-Index(
-    "responses_by_request", func.substr(stored_responses.c.request_id, -6), sqlite_where=text("request_id is not null")
-)
-Index(
-    "responses_by_message", func.substr(stored_responses.c.message_id, -6), sqlite_where=text("message_id is not null")
-)
+Index("responses_by_request", _end(stored_responses.c.request_id), sqlite_where=text("request_id is not null"))
+Index("responses_by_message", _end(stored_responses.c.message_id), sqlite_where=text("message_id is not null"))
 Index("responses_by_thread", stored_responses.c.thread_id)
 Index("responses_by_call", stored_responses.c.shared_call_id, sqlite_where=text("shared_call_id is not null"))
 
@@ -409,7 +410,7 @@ stored_tool_uses = Table(
 )
 Index(
     "tool_uses_by_key",
-    func.substr(stored_tool_uses.c.use_key, -6),
+    _end(stored_tool_uses.c.use_key),
     sqlite_where=text("use_key is not null"),
 )
 Index("tool_uses_by_agent", stored_tool_uses.c.agent_id, sqlite_where=text("agent_id is not null"))

@@ -66,8 +66,8 @@ CREATE TABLE stored_responses (
 	FOREIGN KEY(thread_id) REFERENCES threads (id)
 );
 CREATE INDEX responses_by_call ON stored_responses (shared_call_id) WHERE shared_call_id is not null;
-CREATE INDEX responses_by_message ON stored_responses (substr(message_id, -6)) WHERE message_id is not null;
-CREATE INDEX responses_by_request ON stored_responses (substr(request_id, -6)) WHERE request_id is not null;
+CREATE INDEX responses_by_message ON stored_responses (substr(message_id, iif(length(message_id) = 24, -6, -64))) WHERE message_id is not null;
+CREATE INDEX responses_by_request ON stored_responses (substr(request_id, iif(length(request_id) = 24, -6, -64))) WHERE request_id is not null;
 CREATE INDEX responses_by_thread ON stored_responses (thread_id);
 CREATE TABLE stored_response_facts (
 	response_id INTEGER NOT NULL,
@@ -172,7 +172,7 @@ CREATE TABLE stored_tool_uses (
 	PRIMARY KEY (id)
 );
 CREATE INDEX tool_uses_by_agent ON stored_tool_uses (agent_id) WHERE agent_id is not null;
-CREATE INDEX tool_uses_by_key ON stored_tool_uses (substr(use_key, -6)) WHERE use_key is not null;
+CREATE INDEX tool_uses_by_key ON stored_tool_uses (substr(use_key, iif(length(use_key) = 24, -6, -64))) WHERE use_key is not null;
 CREATE INDEX tool_uses_rereading ON stored_tool_uses (use_ms) WHERE prior_read_back is not null;
 CREATE TABLE tool_loads (
 	record_id INTEGER NOT NULL,

@@ -54,7 +54,8 @@ taken_out as materialized (
   from removals as m
   cross join records as r on r.id = m.record_id
   cross join tool_uses as u
-    on substr(u.use_key, -6) = substr(m.use_key, -6) and u.use_key = m.use_key and +u.transcript_id = r.transcript_id
+    on u.key_end = substr(m.use_key, iif(length(m.use_key) = 24, -6, -64)) and u.use_key = m.use_key
+      and +u.transcript_id = r.transcript_id
   cross join stored_records as q on q.id = u.result_record_id
   cross join blocks as b on b.id >= q.id and b.id < q.id + q.length and b.tool_use_id = u.id and b.kind = 'tool_result'
   where m.use_key is not null

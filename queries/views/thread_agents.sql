@@ -7,12 +7,11 @@ select
   case when h.kind = 'main' then 'main' else coalesce(
     case when h.kind = 'subagent' then t.agent_type end,
     (select u.agent_type
-      from (select coalesce(h.parent_tool_use_id, t.parent_tool_use_id) as tool_use_id) p
-        -- Ids are stored without their prefix and indexed by their ends.
-        cross join tool_uses u on u.use_key = case
-          when p.tool_use_id glob 'toolu_[^=]*' then substr(p.tool_use_id, 7) else '=' || p.tool_use_id end
-          and substr(u.use_key, -6) = substr(case
-          when p.tool_use_id glob 'toolu_[^=]*' then substr(p.tool_use_id, 7) else '=' || p.tool_use_id end, -6)
+      -- Ids are stored without their prefix and indexed by their ends.
+      from (select case when i.id glob 'toolu_[^=]*' then substr(i.id, 7) else '=' || i.id end as use_key
+          from (select coalesce(h.parent_tool_use_id, t.parent_tool_use_id) as id) i) p
+        cross join tool_uses u
+          on u.key_end = substr(p.use_key, iif(length(p.use_key) = 24, -6, -64)) and u.use_key = p.use_key
         join transcripts o on o.id = u.transcript_id
       where u.agent_type is not null
       order by u.owns desc, u.use_ms is null, u.use_ms, o.path, u.id limit 1),

@@ -2,8 +2,8 @@
 -- beside it take the view tool_results.
 --   id                    id of its tool_use block; of its tool_result where the use is not in this transcript
 --   transcript_id, thread_id   where it stands
---   tool_use_id           as logged; null = none. use_key: the same as stored: to find others of that id look for
---                         substr(o.use_key, -6) = substr(u.use_key, -6) and o.use_key = u.use_key, as it is indexed
+--   tool_use_id           as logged; null = none. use_key: the same as stored, key_end: by what it is indexed: to find
+--                         others of that id look for o.key_end = u.key_end and o.use_key = u.use_key
 --   name, server          the tool's name; the MCP server in it. Null = not in this transcript; a built-in tool
 --   path, command         file path; command, pattern, URL, query or skill; as logged up to 2 KiB
 --   read_offset, read_limit   of a Read, as logged
@@ -26,6 +26,7 @@ select
   (u.id >> 40) << 20 | u.thread as thread_id,
   case when substr(u.use_key, 1, 1) = '=' then substr(u.use_key, 2) else 'toolu_' || u.use_key end as tool_use_id,
   u.use_key,
+  substr(u.use_key, iif(length(u.use_key) = 24, -6, -64)) as key_end,
   (select w.word from words w where w.id = u.name) as name,
   (select nullif(substr(w.word, 6, instr(substr(w.word, 6) || '__', '__') - 1), '')
     from words w where w.id = u.name and substr(w.word, 1, 5) = 'mcp__') as server,

@@ -3,7 +3,7 @@
 --   :project  part of a project's path, in any case; null = all
 -- Columns: name: the tool. tokens: of its results, each counted once (D2), estimated (X-size).
 select
-  coalesce(u.name, (select o.name from tool_uses o where substr(o.use_key, -6) = substr(u.use_key, -6)
+  coalesce(u.name, (select o.name from tool_uses o where o.key_end = u.key_end
     and o.use_key = u.use_key and o.owns = 1))
     as name,
   sum(u.result_tokens) as tokens

@@ -15,7 +15,7 @@ last_calls as materialized (
 by_tool as (
   select
     -- A result without its use in this transcript has its name from where the use stands.
-    ifnull(u.name, (select o.name from tool_uses o where substr(o.use_key, -6) = substr(u.use_key, -6)
+    ifnull(u.name, (select o.name from tool_uses o where o.key_end = u.key_end
     and o.use_key = u.use_key and o.owns = 1))
       as tool,
     max(u.server) as server,
