@@ -5,9 +5,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Iterable
 from itertools import groupby
+from operator import itemgetter
 
 from crusts_index.index.changed import note_responses, note_windows
 from crusts_index.index.extent import bounds
+from crusts_index.tools import RETELLS
 from crusts_index.transcript.rows import THREAD_BITS
 from crusts_index.transcript.shares import spread
 from crusts_index.transcript.weights import FACTOR, SHIPPED, Weights
@@ -38,13 +40,33 @@ left join stored_tool_uses u on u.id = b.id - b.use_back
 where r.id >= ? and r.id < ? and r.thread = ?
 order by b.id
 """
+# The same for a thread with one model, in one statement: what `Weights.estimate` says, step by step the same numbers.
+# `thread` is null where it is the only one of its transcript.
+_text = "(:soft * soft + :marks * marks)"
+_ESTIMATE = f"""
+update stored_blocks as b set estimate = case kind
+  when {word_id("tool_result")} then cast(:factor * case
+      when (select u.name from stored_tool_uses u where u.id = b.id - b.use_back)
+        in ({", ".join(str(word_id(tool)) for tool in sorted(RETELLS))})
+      then ({_text} + :tool_result) * :retold else {_text} + :tool_result end + 0.5 as integer) + extra
+  when {word_id("tool_use")} then cast(:factor * ({_text} + :tool_use + :key * extra) + 0.5 as integer)
+  when {word_id("thinking")} then case when extra then cast(max(0.0, :a_character * extra - :less) + 0.5 as integer)
+    else cast(:factor * ({_text} + :text) + 0.5 as integer) end
+  when {word_id("text")} then cast(:factor * ({_text} + case
+      when (select r.response_back from stored_records r where r.id = b.id - b.place) is null
+      then :prompt else :text end) + 0.5 as integer)
+  else cast(:factor * {_text} + 0.5 as integer) + extra end
+where id >= :low and id < :high
+  and (:thread is null or (select r.thread from stored_records r where r.id = b.id - b.place) = :thread)
+"""
+_THREADS = "select count(*) from threads where id between ? and ?"
 _ANSWERS = """
 select distinct id - response_back from stored_records
 where id >= ? and id < ? and thread = ? and response_back is not null
 """
 # What a response's call is billed for, and its blocks.
 _PARTS = """
-select q.id, u.output_tokens, u.thinking_tokens, q.flags, b.id, b.estimate, b.kind
+select q.id, u.output_tokens, u.thinking_tokens, q.flags, b.id, b.estimate, b.kind, b.share
 from stored_records r
 cross join stored_responses q on q.id = r.id - r.response_back
 cross join stored_calls c on c.id = ifnull(q.shared_call_id, q.id)
@@ -53,11 +75,11 @@ cross join stored_blocks b on b.id >= r.id and b.id < r.id + max(r.length, 1)
 where {} and q.flags & 8
 order by q.id, b.id
 """
+_ID_AT, _ESTIMATE_AT, _KIND_AT, _SHARE_AT = 4, 5, 6, 7
 _OF_THREAD = _PARTS.format("r.id >= ? and r.id < ? and r.thread = ?")
 _OF_RESPONSE = _PARTS.format(
     "r.id >= ?1 and r.id <= (select id + last_ahead from stored_responses where id = ?1) and q.id = ?1"
 )
-_SHARE = "update stored_blocks set share = ?1 where id = ?2 and share is not ?1"
 _TURN = f"update stored_responses set flags = flags + {PLACEHOLDER} - 2 * (flags & {PLACEHOLDER}) where id = ?"
 """Of a response that is a placeholder or is none by now."""
 
@@ -89,8 +111,15 @@ def estimate_threads(store: sqlite3.Connection, weights: Weights, threads: Itera
     note_windows(store, {thread >> THREAD_BITS for thread in threads})
     for thread in threads:
         low, high = bounds(thread >> THREAD_BITS)
-        if _estimate(store, weights, thread, low, high + 1):
-            _spread(store, _OF_THREAD, (low, high + 1, thread & _THREAD))
+        told = store.execute(_TOLD, (thread,)).fetchall()
+        if len({model for _, model in told}) > 1:
+            _estimate(store, weights, thread, low, high + 1)
+        else:
+            (siblings,) = store.execute(_THREADS, bounds(thread >> THREAD_BITS, THREAD_BITS)).fetchone()
+            only = None if siblings == 1 else thread & _THREAD
+            by = weights.terms(told[0][1] if told else None)
+            store.execute(_ESTIMATE, {**by, "low": low, "high": high + 1, "thread": only})
+        _spread(store, _OF_THREAD, (low, high + 1, thread & _THREAD))
 
 
 def estimate_all(store: sqlite3.Connection) -> None:
@@ -105,11 +134,8 @@ def spread_outputs(store: sqlite3.Connection, responses: Iterable[int]) -> None:
         _spread(store, _OF_RESPONSE, (response,))
 
 
-def _estimate(store: sqlite3.Connection, weights: Weights, thread: int, low: int, high: int) -> bool:
-    """Estimate a thread's blocks in a range of ids: by the model of their response, else of the one begun before.
-
-    Gives back whether any estimate changed.
-    """
+def _estimate(store: sqlite3.Connection, weights: Weights, thread: int, low: int, high: int) -> None:
+    """Estimate a thread's blocks in a range of ids: by the model of their response, else of the one begun before."""
     told = store.execute(_TOLD, (thread,)).fetchall()
     models = dict(told)
     # What stands before the first response has its model too.
@@ -128,23 +154,25 @@ def _estimate(store: sqlite3.Connection, weights: Weights, thread: int, low: int
         if estimate != before:
             changed.append((estimate, block))
     store.executemany("update stored_blocks set estimate = ? where id = ?", changed)
-    return bool(changed)
 
 
 def _spread(store: sqlite3.Connection, parts_of: str, values: tuple[int, ...]) -> None:
     thinking = word_id("thinking")
-    rows = store.execute(parts_of, values).fetchall()
     shares: list[tuple[int | None, int]] = []
     turned: list[int] = []
-    for (response, output, thought, flags), group in groupby(rows, lambda row: row[:4]):
-        parts = [row[4:] for row in group]
-        facts = [(estimate, kind == thinking) for _, estimate, kind in parts]
+    for (response, output, thought, flags), group in groupby(
+        store.execute(parts_of, values).fetchall(), itemgetter(0, 1, 2, 3)
+    ):
+        parts = list(group)
+        facts = [(part[_ESTIMATE_AT], part[_KIND_AT] == thinking) for part in parts]
         found = spread(output, thought, facts, is_aborted=bool(flags & ABORTED))
         if (found is None) != bool(flags & PLACEHOLDER):
             turned.append(response)
-        told: list[int | None] = [None] * len(parts) if found is None else [*found]
-        shares += [(share, part[0]) for share, part in zip(told, parts, strict=True)]
-    store.executemany(_SHARE, shares)
+        for place, part in enumerate(parts):
+            share = None if found is None else found[place]
+            if share != part[_SHARE_AT]:
+                shares.append((share, part[_ID_AT]))
+    store.executemany("update stored_blocks set share = ? where id = ?", shares)
     if turned:
         note_responses(store, turned)
         store.executemany(_TURN, [(response,) for response in turned])

@@ -87,6 +87,11 @@ class Weights:
         """The one that holds for it as long as nothing was fitted."""
         return factor_of(model)
 
+    def terms(self, model: str | None) -> dict[str, float]:
+        """All that a model's estimates are made by, by name."""
+        factor, a_character, less = self._scale(model)
+        return {**self.values, "factor": factor, "a_character": a_character, "less": less}
+
     def estimate(
         self,
         model: str | None,
