@@ -174,6 +174,23 @@ def test_a_tool_use_that_another_transcript_has_too_counts_once_when_its_own_is_
     assert_summed(db)
 
 
+def test_calls_whose_bytes_went_stay_summed_when_their_file_is_written_over_again(tmp_path: Path) -> None:
+    """They were billed: each time the file becomes another one, they are in the sums of its threads as before."""
+    folder = ClaudeFolder(tmp_path)
+    t = folder.main()
+    t.prompt("look")
+    t.response("there", context=100, output=7)
+    db = read(folder, t)
+    assert t.path is not None
+    for text in ("first", "second", "third"):
+        other = folder.main()
+        other.prompt(text)
+        t.path.write_bytes(b"".join(other.pieces))
+        index(db, folder.config)
+        assert_summed(db)
+        assert [(1, 7, 1)] == ask(db, "select calls, output_tokens, retained from call_sums")
+
+
 @pytest.mark.long
 @examples(60)
 @given(st.data(), families(), st.sampled_from((1, 700, 1 << 20)))

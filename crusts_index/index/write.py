@@ -83,6 +83,9 @@ update transcripts set size = ?, mtime_ns = ?, inode = ?, offset = ?, head_hash 
 """
 
 
+_RETAINED = "select id from stored_responses where id < 0 and thread_id between ? and ?"
+
+
 def _insert_rows(store: sqlite3.Connection, table: str, rows: list[Row]) -> None:
     whole = len(rows) - len(rows) % ROWS_AT_ONCE if table in _BULK else 0
     bulk, flat = _BULK_STATEMENTS.get(table, ""), chain.from_iterable
@@ -170,6 +173,8 @@ class Writer:
         self._settle()
         self._lost.update(shared_uses(store, low, high))
         self._responses |= release_calls(store, low, high, retain=stretch.mode == RETAIN)
+        # Those that were retained before stay, but their threads' sums go.
+        self._responses |= {row[0] for row in store.execute(_RETAINED, bounds(transcript, THREAD_BITS))}
         delete_rows(store, transcript, _CLEARED)
         note_cleared(store, low, high)
         threads = bounds(transcript, THREAD_BITS)
