@@ -11,8 +11,13 @@ import pytest
 from hypothesis import given
 
 from crusts_index.index.estimates import estimate_all, load_weights
+from crusts_index.index.find import find_one
 from crusts_index.index.fit import Pair, fitted_factor
+from crusts_index.index.ingest import name_new
+from crusts_index.index.plan import Job
+from crusts_index.index.read import Manner, read
 from crusts_index.index.sums import settle_sums
+from crusts_index.index.write import Writer
 from crusts_index.store.open import open_store, transaction
 from crusts_index.transcript.weights import SHIPPED
 from tests.builders import ClaudeFolder, Transcript, usage, weighs
@@ -185,6 +190,25 @@ def test_the_middle_of_the_tokens() -> None:
     pairs = [Pair(15, 10.0, 5.0), Pair(2_000, 1_000.0, 0.0), Pair(90, 10.0, 0.0)] * 50
     assert 1 + 1 * 150 / 200 == fitted_factor(1.0, pairs)
     assert 1.5 == fitted_factor(1.5, [])
+
+
+def test_a_run_that_began_before_a_fit(folder: ClaudeFolder) -> None:
+    """What it read by the weights of before is estimated by those that hold when it is written."""
+    t = grown(folder, 3, 1.0)
+    db = new_store(folder.home)
+    (seen,) = find_one(str(t.path))
+    with closing(open_store(db, write=True)) as store:
+        (task,) = name_new(store, [Job(seen, None)], keep_text=True)
+        stretches = list(read(*task, lambda: store))
+        store.execute("insert into weights (name, model, value, shipped) values ('factor', ?, 2.0, 1)", (OLD,))
+        writer = Writer(store, Manner())
+        for stretch in stretches:
+            assert writer.write(stretch)
+        writer.commit()
+    assert [(weighs(WORDS, factor=2),)] == ask(db, "select distinct estimate from blocks where chars = 1000")
+    before = picture(db)
+    re_estimated(db)
+    assert_same(before, picture(db))
 
 
 @examples(25)
