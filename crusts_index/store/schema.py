@@ -351,8 +351,8 @@ stored_blocks = Table(
     _count("marks", "runs of ASCII digits and punctuation + 2 × line ends (D9)"),
     _count(
         "extra",
-        "of a tool_use the keys of its input; of thinking the length of its signature; of what holds images and"
-        " documents their tokens by size (D9)",
+        "of a tool_use the keys of its input; of thinking the length of its signature; of all else the tokens that no"
+        " text tells: of images and documents by size, and what an empty task_reminder and EnterPlanMode bring (D9)",
     ),
     _count("estimate", "tokens by these and the weights that hold (D9), estimated"),
     _int("share", "its share of the billed output (D9), exact in sum; null = the estimate stands"),
