@@ -70,9 +70,11 @@ def wanted(folder: ClaudeFolder) -> Picture:
 
 @pytest.fixture
 def db(folder: ClaudeFolder) -> Iterator[Path]:
-    """Where the command's store will be; nothing is there yet."""
+    """Where the command's store will be; nothing is there yet but that no weights are to be fitted."""
     home = folder.home / ".claude-crusts"
     shutil.rmtree(home, ignore_errors=True)
+    home.mkdir(mode=0o700)
+    (home / "config.json").write_text('{"fitWeights": false}')
     yield home / "index.db"
     shutil.rmtree(home, ignore_errors=True)
 

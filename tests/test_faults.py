@@ -34,9 +34,17 @@ def folder(tmp_path: Path) -> ClaudeFolder:
 
 @pytest.fixture
 def indexed(folder: ClaudeFolder) -> Path:
-    """Its store, made by the command."""
+    """Its store, made by the command, with weights as a clean run has them."""
+    keep_weights(folder)
     assert 0 == folder.crusts("index").code
     return folder.home / ".claude-crusts" / "index.db"
+
+
+def keep_weights(folder: ClaudeFolder) -> None:
+    """Have the command weigh as a clean run does."""
+    home = folder.home / ".claude-crusts"
+    home.mkdir(mode=0o700)
+    (home / "config.json").write_text('{"fitWeights": false}')
 
 
 def grow(t: Transcript, turns: int) -> Transcript:
@@ -119,6 +127,7 @@ def small_disk(place: Path, size: str) -> Iterator[None]:
 
 def test_a_full_disk(folder: ClaudeFolder) -> None:
     """A disk of 2 MB fills up in the middle of a run: one line, and what is committed stays."""
+    keep_weights(folder)
     with small_disk(folder.home / "disk", "2m"):
         db = folder.home / "disk" / "index.db"
         assert 0 == folder.crusts("index", "--db", str(db)).code
@@ -197,7 +206,9 @@ def test_pages_overwritten(folder: ClaudeFolder, indexed: Path) -> None:
     assert size == indexed.stat().st_size
 
 
-@pytest.mark.parametrize("table", ["records", "responses", "api_calls", "transcripts", "tool_uses"])
+@pytest.mark.parametrize(
+    "table", ["stored_records", "stored_responses", "stored_calls", "transcripts", "stored_tool_uses"]
+)
 def test_one_table_damaged(folder: ClaudeFolder, indexed: Path, table: str) -> None:
     """The root page of one table is noise: one line and exit 1 when it is met, and never a traceback."""
     (page,) = ask(indexed, "select rootpage from sqlite_master where name = ?", table)[0]

@@ -150,9 +150,9 @@ from (
     (select count(*) from main.blocks r where r.id >= p.fresh << 40 and r.id < (p.fresh << 40) + p.kept_offset)
   from temp.pair p
   union all
-  select p.*, 'estimated tokens',
-    (select ifnull(sum(estimate), 0) from kept.blocks r where r.id >= p.kept << 40 and r.id < (p.kept + 1) << 40),
-    (select ifnull(sum(estimate), 0) from main.blocks r
+  select p.*, 'measured text',
+    (select ifnull(sum(soft + marks), 0) from kept.blocks r where r.id >= p.kept << 40 and r.id < (p.kept + 1) << 40),
+    (select ifnull(sum(soft + marks), 0) from main.blocks r
       where r.id >= p.fresh << 40 and r.id < (p.fresh << 40) + p.kept_offset)
   from temp.pair p
   union all

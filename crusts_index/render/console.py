@@ -76,7 +76,7 @@ def table_width() -> int | None:
     said = os.environ.get("COLUMNS", "")
     if not said.isdigit() and not is_terminal(sys.stdout):
         return None
-    return min(_MOST_COLUMNS, (int(said) if said.isdecimal() else 0) or _terminal_columns())
+    return min(_MOST_COLUMNS, (int(said) if said.isdecimal() and len(said) < 10 else 0) or _terminal_columns())
 
 
 def _terminal_columns() -> int:
