@@ -83,8 +83,9 @@ listed as (
     select *, case when substr(tool, 1, 5) = 'mcp__'
       then nullif(substr(tool, 6, instr(substr(tool, 6) || '__', '__') - 1), '') end as server
     from by_tool)
-  where (uses > 0 or results > 0) and (:by is not 'server' or server is not null)
+  where :by is not 'server' or server is not null
   group by 1
+  having sum(uses) > 0 or sum(results) > 0
 )
 select key, uses, result_tokens, carried_tokens, errors, 0 as is_total from listed
 union all

@@ -196,6 +196,24 @@ def test_tools_by_use_result_and_what_was_carried(tmp_path: Path) -> None:
     assert [("files", 1, 10)] == [(row["server"], row["uses"], row["result_tokens"]) for row in servers]
 
 
+def test_what_a_result_carried_counts_where_another_came_behind_the_last_call(tmp_path: Path) -> None:
+    """A result that arrives on a branch that was left leaves what the one before it carried as it is."""
+    folder = IndexedFolder(tmp_path)
+    t = folder.main()
+    t.prompt("hello")
+    begun = t.response("hello", context=900)
+    t.prompt("go")
+    t.bash("make", "x" * 400, context=1_000)  # 100 tokens, carried by the next two calls
+    t.response("made", context=1_100)
+    asked = t.response(t.tool_use("Bash", id="toolu_late"), context=1_200)
+    t.prompt("go elsewhere", parentUuid=begun)
+    t.response("there", context=1_050)
+    t.tool_result("toolu_late", "y" * 40, parentUuid=asked)
+    t.write()
+    found = folder.crusts("usage", "--by", "tool", "--json").json()
+    assert [{"tool": "Bash", "uses": 2, "result_tokens": 110, "carried_tokens": 200, "errors": 0}] == found["rows"]
+
+
 def test_agents_by_type(tmp_path: Path) -> None:
     """Calls of the main thread are `main`, those of a subagent its type, or null where none is logged."""
     folder = IndexedFolder(tmp_path)
