@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
+from crusts_index.transcript.lean import msgspec
 from crusts_index.transcript.past import NoPast, Past
 from crusts_index.transcript.response_facts import Facts, facts_of, merged
 from crusts_index.transcript.rows import MESSAGE_PREFIX, REQUEST_PREFIX, Row, cut_prefix, thread_id
@@ -74,7 +73,7 @@ class Response(msgspec.Struct, gc=False):
 class _Known(msgspec.Struct):
     """The responses of a thread that bear one message id; by what tells whether a line is of one of them (D1)."""
 
-    by_line: dict[Line, Response] = {}
+    by_line: dict[Line, Response] = msgspec.field(default_factory=dict)
     first: Response | None = None
     first_asked: Response | None = None
     """The first one with a request id."""

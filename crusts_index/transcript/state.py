@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import msgspec
+from crusts_index.transcript.lean import msgspec
 
 
 class ThreadState(msgspec.Struct, array_like=True):
@@ -48,11 +48,11 @@ class State(msgspec.Struct, array_like=True):
 
     time_ms: int | None = None
     sidechain: int | None = None
-    threads: list[ThreadState] = []
-    agents: dict[str, int] = {}
-    sessions: dict[str, int] = {}
+    threads: list[ThreadState] = msgspec.field(default_factory=list)
+    agents: dict[str, int] = msgspec.field(default_factory=dict)
+    sessions: dict[str, int] = msgspec.field(default_factory=dict)
     about: About = msgspec.field(default_factory=About)
-    firsts: dict[str, int] = {}
+    firsts: dict[str, int] = msgspec.field(default_factory=dict)
     """Time of the first prompt and the first command so far."""
 
     def dump(self) -> str:
