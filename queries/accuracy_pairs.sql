@@ -36,7 +36,7 @@ cross join words as w on w.id = p.model
 -- by ranges of ids: the planner would walk all records of a branch
 cross join stored_records as r on r.id >= p.id and r.id < p.next_id and +r.thread = p.thread and +r.branch = p.branch
   and +r.epoch = p.epoch
-cross join stored_blocks as b on b.id >= r.id and b.id < r.id + max(r.length, 1)
+cross join stored_blocks as b on b.id >= r.id and b.id < r.id + r.length
 left join stored_tool_uses as u on u.id = b.id - b.use_back
 where p.growth > 0
 order by p.id;

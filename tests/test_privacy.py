@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import BLOB, Text
 
-from crusts_index.index.privacy import KEPT, veiled, withhold
+from crusts_index.index.privacy import KEPT, withhold
+from crusts_index.index.veil import veiled
 from crusts_index.store.schema import metadata
 from crusts_index.transcript.words import word_id
 from tests.builders import SESSION, ClaudeFolder, usage

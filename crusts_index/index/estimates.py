@@ -10,7 +10,7 @@ from operator import itemgetter
 from crusts_index.index.changed import note_responses, note_windows
 from crusts_index.index.extent import bounds
 from crusts_index.tools import RETELLS
-from crusts_index.transcript.rows import THREAD_BITS
+from crusts_index.transcript.rows import IS_ABORTED, IS_PLACEHOLDER, THREAD_BITS
 from crusts_index.transcript.shares import spread
 from crusts_index.transcript.weights import FACTOR, SHIPPED, Weights
 from crusts_index.transcript.words import USUAL, word_id
@@ -18,9 +18,6 @@ from crusts_index.transcript.words import USUAL, word_id
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from crusts_index.transcript.blocks import Again
-
-ABORTED, PLACEHOLDER = 16, 32
-"""Bits of `flags` in stored_responses."""
 
 _NAMES = {word_id(word): word for word in USUAL}
 _THREAD = (1 << THREAD_BITS) - 1
@@ -35,7 +32,7 @@ where r.thread_id = ? and r.id > 0 and not r.flags & 6 order by r.id
 _BLOCKS = """
 select r.id, r.id - r.response_back, b.id, b.kind, b.soft, b.marks, b.extra, b.estimate, u.name
 from stored_records r
-cross join stored_blocks b on b.id >= r.id and b.id < r.id + max(r.length, 1)
+cross join stored_blocks b on b.id >= r.id and b.id < r.id + r.length
 left join stored_tool_uses u on u.id = b.id - b.use_back
 where r.id >= ? and r.id < ? and r.thread = ?
 order by b.id
@@ -71,7 +68,7 @@ from stored_records r
 cross join stored_responses q on q.id = r.id - r.response_back
 cross join stored_calls c on c.id = ifnull(q.shared_call_id, q.id)
 cross join stored_responses u on u.id = coalesce(c.usage_id, c.response_id, c.id)
-cross join stored_blocks b on b.id >= r.id and b.id < r.id + max(r.length, 1)
+cross join stored_blocks b on b.id >= r.id and b.id < r.id + r.length
 where {} and q.flags & 8
 order by q.id, b.id
 """
@@ -80,7 +77,7 @@ _OF_THREAD = _PARTS.format("r.id >= ? and r.id < ? and r.thread = ?")
 _OF_RESPONSE = _PARTS.format(
     "r.id >= ?1 and r.id <= (select id + last_ahead from stored_responses where id = ?1) and q.id = ?1"
 )
-_TURN = f"update stored_responses set flags = flags + {PLACEHOLDER} - 2 * (flags & {PLACEHOLDER}) where id = ?"
+_TURN = f"update stored_responses set flags = flags + {IS_PLACEHOLDER} - 2 * (flags & {IS_PLACEHOLDER}) where id = ?"
 """Of a response that is a placeholder or is none by now."""
 
 
@@ -165,8 +162,8 @@ def _spread(store: sqlite3.Connection, parts_of: str, values: tuple[int, ...]) -
     ):
         parts = list(group)
         facts = [(part[_ESTIMATE_AT], part[_KIND_AT] == thinking) for part in parts]
-        found = spread(output, thought, facts, is_aborted=bool(flags & ABORTED))
-        if (found is None) != bool(flags & PLACEHOLDER):
+        found = spread(output, thought, facts, is_aborted=bool(flags & IS_ABORTED))
+        if (found is None) != bool(flags & IS_PLACEHOLDER):
             turned.append(response)
         for place, part in enumerate(parts):
             share = None if found is None else found[place]

@@ -8,7 +8,6 @@ from contextlib import suppress
 from typing import Any
 
 from crusts_index.index.plan import Job
-from crusts_index.index.privacy import withhold_from
 from crusts_index.regular import open_regular
 from crusts_index.store.open import transaction
 from crusts_index.store.promises import note_text
@@ -45,6 +44,8 @@ def set_meta(
     if keep_text:
         note_text(store)
     else:
+        from crusts_index.index.privacy import withhold_from  # few keep no text
+
         said = withhold_from("transcripts", said)
     store.execute(_SAY, {**said, "mtime": mtime_ns, "id": transcript_id})
 

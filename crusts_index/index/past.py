@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cached_property
 
 from crusts_index.index.extent import bounds, same_id
-from crusts_index.index.privacy import veiled
+from crusts_index.index.veil import veiled
 from crusts_index.transcript.past import Place, Uuid
 from crusts_index.transcript.responses import Response
 from crusts_index.transcript.rows import (

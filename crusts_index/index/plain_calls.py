@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from crusts_index.index.extent import CURVE_PART
-from crusts_index.transcript.rows import COLUMNS, Row
+from crusts_index.transcript.rows import COLUMNS, HAS_USAGE, IS_ADVISOR, IS_PLACEHOLDER, Row
 
 Fresh = Mapping[int, Mapping[int, Row]]
 """Responses by thread and id."""
@@ -22,7 +22,6 @@ _THREAD, _ORDINAL, _BRANCH, _EPOCH, _FLAGS, _MS, _MODEL, _INPUT, _READ, _WRITE, 
     )
 )
 _MODE = [_names.index(name) for name in ("service_tier", "speed", "geo")]
-_ADVISOR, _USAGE, _PLACEHOLDER = 4, 8, 5
 
 _ADD_CALLS = "insert into stored_call_sums values (?, ?, ?, 0, '', ?, ?, ?, ?, ?, ?, ?, 0, ?)"
 _ADD_CURVE = "insert into stored_curves values (?, ?, ?, ?, ?, ?, ?)"
@@ -66,7 +65,7 @@ def add_plain(store: sqlite3.Connection, fresh: Fresh, odd: Collection[int]) -> 
 def _add_calls(store: sqlite3.Connection, thread: int, rows: list[Row]) -> None:
     sums: dict[tuple[int, int], list[int]] = {}
     for row in rows:
-        if row[_FLAGS] & _USAGE:
+        if row[_FLAGS] & HAS_USAGE:
             quarter = -1 if row[_MS] is None else row[_MS] // 900_000
             found = sums.get((quarter, row[_MODEL] or 0))
             if found is None:
@@ -78,7 +77,7 @@ def _add_calls(store: sqlite3.Connection, thread: int, rows: list[Row]) -> None:
             found[4] += row[_WRITE_1H]
             found[5] += row[_OUTPUT]
             found[6] += row[_SEARCHES]
-            found[7] += row[_FLAGS] >> _PLACEHOLDER & 1
+            found[7] += bool(row[_FLAGS] & IS_PLACEHOLDER)
     store.executemany(_ADD_CALLS, [(thread, *key, *found) for key, found in sums.items()])
 
 
@@ -87,7 +86,7 @@ def _add_curve(store: sqlite3.Connection, thread: int, rows: list[Row]) -> None:
     models: dict[tuple[int, int], list[Any]] = {}
     before: int | None = None
     for row in rows:
-        if row[_FLAGS] & (_ADVISOR | _USAGE) != _USAGE:
+        if row[_FLAGS] & (IS_ADVISOR | HAS_USAGE) != HAS_USAGE:
             continue
         context = row[_INPUT] + row[_READ] + row[_WRITE]
         if context == 0:

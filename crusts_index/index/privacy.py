@@ -19,10 +19,10 @@ from crusts_index.index.calls import settle_calls
 from crusts_index.index.extent import SUMS
 from crusts_index.index.sessions import told_repo
 from crusts_index.index.sums import settle_all_sums
+from crusts_index.index.veil import veiled
 from crusts_index.index.vocabulary import WORDS, sweep_words
 from crusts_index.store.open import transaction
 from crusts_index.store.promises import NO_TEXT, TEXT, note_text, promise
-from crusts_index.transcript.digest import hash64
 from crusts_index.transcript.lean import msgspec
 from crusts_index.transcript.rows import COLUMNS, Row
 from crusts_index.transcript.scan import is_deep
@@ -30,7 +30,6 @@ from crusts_index.transcript.state import State
 from crusts_index.transcript.words import word_id
 
 _NAME = re.compile(r"\S{1,200}")
-_VEILED = re.compile("#[0-9a-f]{12}")
 _COUNTED = frozenset(("cost-state", "session_writes_lost"))
 _DETAIL_NAMES = frozenset("name kind model unread".split())
 
@@ -40,13 +39,6 @@ class Rule(NamedTuple):
 
     make: Callable[..., Any]
     of: tuple[str, ...] = ()
-
-
-def veiled(text: Any) -> Any:
-    """What stands for a text: equal ones stay equal. What is no text, or is veiled, stays."""
-    if not isinstance(text, str) or _VEILED.fullmatch(text):
-        return text
-    return f"#{hash64(text.encode('utf-8', 'replace')) & (1 << 48) - 1:012x}"
 
 
 def _as_it_is(value: Any) -> Any:

@@ -12,7 +12,6 @@ from typing import Any, BinaryIO, NamedTuple
 from crusts_index.index.find import reason
 from crusts_index.index.past import Connect, StoredPast
 from crusts_index.index.plan import PARSER, Job, is_in_place
-from crusts_index.index.privacy import withhold, withhold_from
 from crusts_index.index.sessions import placed_session
 from crusts_index.regular import open_regular
 from crusts_index.transcript.decode import decode_patiently, decode_quickly, is_object, without_nuls
@@ -125,6 +124,8 @@ def read(
             said = msgspec.structs.asdict(fold.state.about) | {"record_session": fold.state.record_session}
             rows, left = batch.rows, fold.state.dump()
             if not manner.keep_text:
+                from crusts_index.index.privacy import withhold, withhold_from  # few keep no text
+
                 rows, said = withhold(rows), withhold_from("transcripts", said)
                 left = withhold_from("fold_states", {"state": left})["state"]
             edges = _edges(file, end)

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from crusts_index.claude.roots import Root
 from crusts_index.claude.surroundings import snapshot
 from crusts_index.folders import is_text
-from crusts_index.index.privacy import withhold_from
 from crusts_index.store.open import transaction
 from crusts_index.store.promises import note_text
 
@@ -51,6 +50,8 @@ def keep_surroundings(
         for one in seen:
             said = {"name": one.name, "detail": json.dumps(one.detail, ensure_ascii=False) if one.detail else None}
             if not keep_text:
+                from crusts_index.index.privacy import withhold_from  # few keep no text
+
                 said = withhold_from("surroundings", said)
             key = (one.path, one.content_hash, one.project_path, one.kind, said["name"], one.mtime_ns)
             row = store.execute(_SAME, key).fetchone()

@@ -51,6 +51,9 @@ THREAD_BITS = 20
 # Bits of `flags` in stored_records.
 OPENS, IS_PROMPT, IS_SUMMARY, IS_META, IS_COPIED, IS_DUPLICATE = 1, 2, 4, 8, 16, 32
 
+IS_ADVISOR, HAS_USAGE, IS_ABORTED, IS_PLACEHOLDER = 4, 8, 16, 32
+"""Bits of `flags` in stored_responses."""
+
 NOT_OWNED = 128 | 256
 """Bits of `flags` in stored_tool_uses that are settled over all transcripts (D2)."""
 

@@ -1,6 +1,6 @@
 -- blocks: one row a block of a message: a text, a tool use, a result, an image …
 --   id                    its record's id + place; record_id: its record. To find a record's blocks look by range:
---                         b.id >= r.id and b.id < r.id + max(r.length, 1)
+--                         b.id >= r.id and b.id < r.id + r.length
 --   kind                  text, thinking, tool_use, tool_result, image, document or attachment
 --   category              conversation, retrieved, system, tools or state; the last prompt's `user` is a query's (D8)
 --   chars                 Unicode characters counted
