@@ -8,6 +8,7 @@ from functools import cached_property
 
 from crusts_index.index.extent import bounds, same_id
 from crusts_index.index.veil import veiled
+from crusts_index.tools import EDITS, READS
 from crusts_index.transcript.past import Place, Uuid
 from crusts_index.transcript.responses import Response
 from crusts_index.transcript.rows import (
@@ -31,9 +32,10 @@ select {", ".join(ToolUse.__struct_fields__)} from tool_uses where id in (
   where {same_id("use_key", "?1")} and id between ?2 and ?3) order by id
 """
 # In the order of the uses: a row whose result came first has the id of that.
-_TOUCHES = """
-select u.id, u.thread_id, u.path, u.name = 'Read', u.read_offset, u.read_limit from tool_uses u
-where u.id between ? and ? and u.path is not null and u.name in ('Read', 'Edit', 'Write', 'MultiEdit', 'NotebookEdit')
+_READS, _TOUCHING = (", ".join(f"'{tool}'" for tool in sorted(tools)) for tools in (READS, READS | EDITS))
+_TOUCHES = f"""
+select u.id, u.thread_id, u.path, u.name in ({_READS}), u.read_offset, u.read_limit from tool_uses u
+where u.id between ? and ? and u.path is not null and u.name in ({_TOUCHING})
 order by u.use_record_id, case when u.id >= u.use_record_id then u.id else (
   select b.id from stored_records r join blocks b on b.id >= r.id and b.id < r.id + r.length
   where r.id = u.use_record_id and b.tool_use_id = u.id and b.kind = 'tool_use') end
