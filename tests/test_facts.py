@@ -370,6 +370,6 @@ def test_until_is_the_analysis_of_a_shorter_transcript(transcript: Transcript, p
         cut.write_bytes(up_to(db, path, until))
         other = new_store(base, "other.db")
         index(other, shorter.config)
-        if not ask(other, "select 1 from responses limit 1"):
-            return  # whose tokenizer weighs what stands before the first call, only that call tells (D9)
+        if not ask(other, "select 1 from responses where thread_id & ((1 << 20) - 1) = 0 limit 1"):
+            return  # whose tokenizer weighs what stands before a thread's first call, only that call tells (D9)
         assert Analysed(other, trim=False).json() == Analysed(db, until=until).json()
