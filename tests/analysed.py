@@ -7,14 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from crusts_index.insight.buckets import Buckets, buckets_of, lifetime_of
-from crusts_index.insight.facts import Facts
-from crusts_index.insight.limit import WindowSettings
-from crusts_index.insight.loading import load
-from crusts_index.insight.messages import messages_of
-from crusts_index.insight.model_history import model_history
-from crusts_index.insight.toolset import toolset_of
-from crusts_index.insight.window import Window, window_of
+from crusts_index.insight.session.facts import Facts
+from crusts_index.insight.session.loading import load
+from crusts_index.insight.session.messages import messages_of
+from crusts_index.insight.session.model_history import model_history
+from crusts_index.insight.window.buckets import Buckets, buckets_of, lifetime_of
+from crusts_index.insight.window.judge import Window, window_of
+from crusts_index.insight.window.limit import WindowSettings
+from crusts_index.insight.window.toolset import toolset_of
 from crusts_index.render.analysis_json import breakdown_json
 from crusts_index.store import query
 from crusts_index.store.open import open_store

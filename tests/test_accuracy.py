@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crusts_index.insight.accuracy import accuracy_of, quantile
+from crusts_index.insight.window.accuracy import accuracy_of, quantile
 from crusts_index.rows.reports import EstimatePair
 from tests.builders import ClaudeFolder, weighs
 from tests.conftest import Demo

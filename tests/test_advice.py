@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crusts_index.insight.consumers import consumers_of, files_of
+from crusts_index.insight.waste.consumers import consumers_of, files_of
 from tests.builders import CWD, ClaudeFolder, Transcript
 from tests.wasteful import LONG, PAGE, Wasteful, three_kinds, wasteful
 

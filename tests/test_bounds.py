@@ -27,7 +27,10 @@ from crusts_index.index.plan import Job
 from crusts_index.index.read import read
 from crusts_index.index.run import index_files
 from crusts_index.index.summary import Options
-from crusts_index.insight import catalogue, key_terms, mentions, noise, survivors
+from crusts_index.insight.losses import key_terms, survivors
+from crusts_index.insight.session import mentions
+from crusts_index.insight.waste import noise
+from crusts_index.insight.window import catalogue
 from crusts_index.render import csvout, report_pages, text
 from crusts_index.store import matches, price_list, search
 from crusts_index.store.open import open_store

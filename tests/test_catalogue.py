@@ -2,7 +2,7 @@
 
 import pytest
 
-from crusts_index.insight.catalogue import (
+from crusts_index.insight.window.catalogue import (
     CORE_TOOL_NAMES,
     configured_window,
     core_schema_tokens,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crusts_index.insight.survivors import compare_results, file_references
+from crusts_index.insight.losses.survivors import compare_results, file_references
 from tests.builders import SESSION, ClaudeFolder, Transcript
 
 

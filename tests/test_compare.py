@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from crusts_index.insight.buckets import Bucket, Buckets
-from crusts_index.insight.comparison import Side, compare
-from crusts_index.insight.contents import Contents
-from crusts_index.insight.facts import CATEGORIES
+from crusts_index.insight.session.facts import CATEGORIES
+from crusts_index.insight.waste.comparison import Side, compare
+from crusts_index.insight.window.buckets import Bucket, Buckets
+from crusts_index.insight.window.contents import Contents
 from crusts_index.rows.session import Billed
 from tests.builders import CWD, SESSION, ClaudeFolder
 from tests.conftest import Demo

@@ -17,7 +17,7 @@ import typer
 from crusts_index.cli import app
 from crusts_index.cli import commands as table
 from crusts_index.cli.sql import head
-from crusts_index.insight.thresholds import CONFIG_KEYS
+from crusts_index.insight.waste.thresholds import CONFIG_KEYS
 from crusts_index.store import query
 from tests.conftest import Demo
 

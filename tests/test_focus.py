@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from crusts_index.insight.focus import compact_focus
-from crusts_index.insight.waste import WasteItem
+from crusts_index.insight.waste.find import WasteItem
+from crusts_index.insight.waste.focus import compact_focus
 from tests.builders import CWD, ClaudeFolder
 from tests.wasteful import three_kinds, wasteful
 

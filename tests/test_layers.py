@@ -27,6 +27,14 @@ ALLOWED = {
     "rows": set(),
     "__init__": set(),
 }
+# A room of insight -> the rooms it may import.
+ROOMS: dict[str, set[str]] = {
+    "session": set(),
+    "window": {"session"},
+    "waste": {"session", "window"},
+    "losses": {"session", "window"},
+    "money": {"session", "window"},
+}
 SLOW = {
     "alembic",
     "genai_prices",
@@ -80,6 +88,18 @@ def test_every_folder_of_the_package_is_a_layer() -> None:
     assert set() == folders - set(ALLOWED)
 
 
+@pytest.mark.parametrize("path", sorted(PACKAGE.glob("insight/*/*.py")), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_every_room_of_insight_imports_only_what_it_may(path: Path) -> None:
+    """A session is known without its window, a window without what is said of it."""
+    room = path.parent.name
+    bad = set()
+    for name in imports(path.read_text("utf-8"), f"crusts_index.insight.{room}"):
+        match name.split("."):
+            case ["crusts_index", "insight", other, *_] if other != room and other not in ROOMS[room]:
+                bad.add(name)
+    assert set() == bad
+
+
 def test_imports_are_seen_in_every_form() -> None:
     """The reading of imports finds plain, from, relative and local ones."""
     source = "import a.b\nfrom c import d\nfrom . import e\nfrom ..f import g\ndef h():\n    import i\n"
@@ -130,7 +150,9 @@ def test_the_settings_need_none_of_the_dear_standard_modules() -> None:
 
 def test_a_window_is_judged_without_the_dear_standard_modules() -> None:
     """What a status line and the hooks load, rows by name included, needs neither those nor contextlib nor dates."""
-    loaded = loaded_by("import crusts_index.quick.live, crusts_index.quick.remember, crusts_index.insight.loading")
+    loaded = loaded_by(
+        "import crusts_index.quick.live, crusts_index.quick.remember, crusts_index.insight.session.loading"
+    )
     assert "crusts_index.rows.window" in loaded
     assert set() == (DEAR | {"contextlib", "datetime"}) & loaded
 

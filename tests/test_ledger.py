@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from crusts_index.insight.path import Fork, walk
+from crusts_index.insight.session.path import Fork, walk
 from crusts_index.rows.session import WindowPart
 from crusts_index.rows.window import SessionBranch, SessionRemoval
 from crusts_index.store import query

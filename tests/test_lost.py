@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from crusts_index.insight.facts import Facts
-from crusts_index.insight.key_terms import key_terms, weight_of
-from crusts_index.insight.loading import load
-from crusts_index.insight.losses import Event, Fate, losses_of, prices_of
+from crusts_index.insight.losses.key_terms import key_terms, weight_of
+from crusts_index.insight.losses.taken import Event, Fate, losses_of, prices_of
+from crusts_index.insight.session.facts import Facts
+from crusts_index.insight.session.loading import load
 from crusts_index.store import query
 from crusts_index.store.open import open_store
 from tests.builders import CWD, SESSION, ClaudeFolder, Transcript

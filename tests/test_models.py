@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from crusts_index.insight.loading import load
-from crusts_index.insight.model_history import model_history
+from crusts_index.insight.session.loading import load
+from crusts_index.insight.session.model_history import model_history
 from crusts_index.rows.reports import ModelRun
 from crusts_index.store import query
 from crusts_index.store.open import open_store

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crusts_index.insight import readout
+from crusts_index.insight.money import readout
 from crusts_index.quick.readout import encode
 from tests.builders import ClaudeFolder, usage
 from tests.conftest import Demo, IndexedFolder
@@ -297,6 +297,6 @@ def test_nothing_slow_is_imported_when_nothing_is_new(example: ClaudeFolder) -> 
     code = "import sys\nfrom crusts_index.__main__ import main\nmain(['readout'])\nprint(*sys.modules, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=example.env())
     loaded = set(done.stderr.split())
-    assert "crusts_index.insight.readout" in loaded
+    assert "crusts_index.insight.money.readout" in loaded
     slow = {"typer", "rich", "sqlalchemy", "alembic", "tabulate", "msgspec", "genai_prices", "pathlib"}
     assert set() == slow & loaded | {"crusts_index.transcript.fold"} & loaded

@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crusts_index.index.tail import Tail
-from crusts_index.insight import limit, prediction
-from crusts_index.insight.facts import Facts
-from crusts_index.insight.limit import window_settings
-from crusts_index.insight.loading import load
-from crusts_index.insight.window import Window, window_of
+from crusts_index.insight.session.facts import Facts
+from crusts_index.insight.session.loading import load
+from crusts_index.insight.window import limit, prediction
+from crusts_index.insight.window.judge import Window, window_of
+from crusts_index.insight.window.limit import window_settings
 from crusts_index.quick.glance import Outline
 from crusts_index.quick.live import Live
 from crusts_index.quick.named import Named

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from crusts_index.index.forget import forget
 from crusts_index.index.privacy import scrub
 from crusts_index.index.sums import settle_all_sums
-from crusts_index.insight.trend import trend_of
+from crusts_index.insight.window.trend import trend_of
 from crusts_index.rows.trend import TrendContents
 from crusts_index.store import query
 from crusts_index.store.open import open_store

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from crusts_index.insight.buckets import buckets_of
-from crusts_index.insight.loading import load
-from crusts_index.insight.sums import Sums
-from crusts_index.insight.trend import Record, _summed, sparkline, trend_of
-from crusts_index.insight.window import window_of
+from crusts_index.insight.session.loading import load
+from crusts_index.insight.window.buckets import buckets_of
+from crusts_index.insight.window.judge import window_of
+from crusts_index.insight.window.sums import Sums
+from crusts_index.insight.window.trend import Record, _summed, sparkline, trend_of
 from crusts_index.rows.trend import Standing
 from crusts_index.store import query
 from crusts_index.store.open import open_store

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crusts_index.insight.noise import rule_of
-from crusts_index.insight.thresholds import Thresholds, overrides_of, thresholds_of
-from crusts_index.insight.waste import SEVERITIES
+from crusts_index.insight.waste.find import SEVERITIES
+from crusts_index.insight.waste.noise import rule_of
+from crusts_index.insight.waste.thresholds import Thresholds, overrides_of, thresholds_of
 from crusts_index.render.text import width
 from tests.builders import CWD, SESSION, ClaudeFolder, Transcript
 from tests.conftest import Demo

@@ -18,7 +18,7 @@ import pytest
 
 from crusts_index import plain
 from crusts_index.index.follow import MISSING, MOVED, REWRITTEN, SWITCHED, WRITTEN, Follower
-from crusts_index.insight.snapshot import Category, Contents, Said, Snapshot, Worker
+from crusts_index.insight.waste.snapshot import Category, Contents, Said, Snapshot, Worker
 from crusts_index.render import dashboard, text
 from tests.builders import SESSION, ClaudeFolder, Transcript
 from tests.terminal import running, terminal

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from crusts_index.insight.buckets import Buckets
-from crusts_index.insight.diff import difference
-from crusts_index.insight.facts import CATEGORIES
-from crusts_index.insight.limit import WindowSettings
-from crusts_index.insight.messages import fair_sample, messages_of
-from crusts_index.insight.window import health_of
+from crusts_index.insight.session.facts import CATEGORIES
+from crusts_index.insight.session.messages import fair_sample, messages_of
+from crusts_index.insight.window.buckets import Buckets
+from crusts_index.insight.window.diff import difference
+from crusts_index.insight.window.judge import health_of
+from crusts_index.insight.window.limit import WindowSettings
 from tests.analysed import Analysed, analysed
 from tests.builders import SESSION, ClaudeFolder, Transcript, image_block, thinking_block, usage, weighs
 from tests.picture import ask, index, new_store, scratch

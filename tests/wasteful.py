@@ -7,12 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from crusts_index.insight.advice import Advice, advise
-from crusts_index.insight.facts import Facts
-from crusts_index.insight.loading import load
-from crusts_index.insight.thresholds import Thresholds
-from crusts_index.insight.waste import WasteItem, find_waste
-from crusts_index.insight.window import Window, window_of
+from crusts_index.insight.session.facts import Facts
+from crusts_index.insight.session.loading import load
+from crusts_index.insight.waste.advice import Advice, advise
+from crusts_index.insight.waste.find import WasteItem, find_waste
+from crusts_index.insight.waste.thresholds import Thresholds
+from crusts_index.insight.window.judge import Window, window_of
 from crusts_index.rows.session import SessionOtherRead
 from crusts_index.store import query
 from crusts_index.store.open import open_store

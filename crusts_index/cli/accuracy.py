@@ -6,7 +6,7 @@ from crusts_index.cli import options, show
 from crusts_index.cli.declared import Annotated, Option
 from crusts_index.index.estimates import load_weights
 from crusts_index.index.fit import pairs_of
-from crusts_index.insight.accuracy import accuracy_of, factors_of
+from crusts_index.insight.window.accuracy import accuracy_of, factors_of
 from crusts_index.render import console, table
 from crusts_index.rows.reports import EstimatePair
 from crusts_index.store import query

@@ -7,9 +7,9 @@ from typing import Any
 from crusts_index.cli import options, show
 from crusts_index.cli.calibrated import COLUMNS, cells, compare_last, comparison_json
 from crusts_index.cli.session import opened
-from crusts_index.insight.buckets import buckets_of, lifetime_of
-from crusts_index.insight.model_history import model_history
-from crusts_index.insight.toolset import toolset_of
+from crusts_index.insight.session.model_history import model_history
+from crusts_index.insight.window.buckets import buckets_of, lifetime_of
+from crusts_index.insight.window.toolset import toolset_of
 from crusts_index.render import analysis, analysis_json, console
 from crusts_index.render.waste_json import advice_json, waste_json
 from crusts_index.store.settings import Settings

@@ -15,7 +15,7 @@ from crusts_index.cli.session import opened
 from crusts_index.errors import CrustsError
 from crusts_index.index.refresh import index_named, keeps_text
 from crusts_index.index.summary import Options
-from crusts_index.insight.survivors import compare_results, delta_of
+from crusts_index.insight.losses.survivors import compare_results, delta_of
 from crusts_index.jsontext import loads_shallow
 from crusts_index.render import clipboard, console, jsonout, table
 from crusts_index.rows.reports import CompactedSession

@@ -15,9 +15,9 @@ from crusts_index.cli.session import Store, opened
 from crusts_index.errors import CrustsError
 from crusts_index.index.privacy import withhold_from
 from crusts_index.index.refresh import keeps_text, open_writer
-from crusts_index.insight.accuracy import accuracy_of
-from crusts_index.insight.calibration import Comparison
-from crusts_index.insight.circumstances import report_of
+from crusts_index.insight.session.circumstances import report_of
+from crusts_index.insight.window.accuracy import accuracy_of
+from crusts_index.insight.window.calibration import Comparison
 from crusts_index.render import console, table
 from crusts_index.rows.reports import Calibration, EstimatePair
 from crusts_index.store import when

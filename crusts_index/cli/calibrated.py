@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from crusts_index.cli.session import Store
-    from crusts_index.insight.calibration import Comparison
-    from crusts_index.insight.facts import ContextReport
+    from crusts_index.insight.session.facts import ContextReport
+    from crusts_index.insight.window.calibration import Comparison
 
 COLUMNS = ("part", "crusts", "/context", "error_share")
 
@@ -23,7 +23,7 @@ def compare_last(store: Store, session_id: str) -> list[Comparison]:
 def compare(store: Store, session_id: str, report: ContextReport) -> list[Comparison]:
     """A session as it stood at a `/context`, against it."""
     from crusts_index.claude.context_report import bucket_of
-    from crusts_index.insight.calibration import compare_with_context, message_at
+    from crusts_index.insight.window.calibration import compare_with_context, message_at
 
     number = message_at(store.load(session_id), report)
     if number is None:

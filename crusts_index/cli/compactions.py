@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from crusts_index.cli.session import Store
-from crusts_index.insight.buckets import lifetime_of
-from crusts_index.insight.facts import Compaction, Facts
-from crusts_index.insight.survivors import delta_of, file_references
+from crusts_index.insight.losses.survivors import delta_of, file_references
+from crusts_index.insight.session.facts import Compaction, Facts
+from crusts_index.insight.window.buckets import lifetime_of
 
 EXCERPT_CHARS = 2_048
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from crusts_index.cli import show
 from crusts_index.cli.declared import Annotated, Argument
 from crusts_index.cli.session import opened
-from crusts_index.insight.comparison import compare as compare_sides
-from crusts_index.insight.comparison import side_of
-from crusts_index.insight.thresholds import thresholds_of
+from crusts_index.insight.waste.comparison import compare as compare_sides
+from crusts_index.insight.waste.comparison import side_of
+from crusts_index.insight.waste.thresholds import thresholds_of
 from crusts_index.render import comparison, console
 from crusts_index.store.settings import Settings
 

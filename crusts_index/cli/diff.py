@@ -6,8 +6,8 @@ from crusts_index.cli import options, show
 from crusts_index.cli.declared import Annotated, Option
 from crusts_index.cli.session import opened
 from crusts_index.errors import CrustsError
-from crusts_index.insight.buckets import buckets_of
-from crusts_index.insight.diff import difference
+from crusts_index.insight.window.buckets import buckets_of
+from crusts_index.insight.window.diff import difference
 from crusts_index.render import console
 from crusts_index.store.settings import Settings
 

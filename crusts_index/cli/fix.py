@@ -5,7 +5,7 @@ from __future__ import annotations
 from crusts_index.cli import options, show
 from crusts_index.cli.judged import judge
 from crusts_index.cli.session import opened
-from crusts_index.insight.fixes import fix_blocks
+from crusts_index.insight.waste.fixes import fix_blocks
 from crusts_index.render import console
 from crusts_index.store.settings import Settings
 

@@ -13,7 +13,7 @@ from crusts_index.claude.roots import user_settings
 from crusts_index.claude.settings import read_settings
 from crusts_index.cli import installed, options
 from crusts_index.cli.declared import Annotated, Group, Option
-from crusts_index.insight.gate import gate_of
+from crusts_index.insight.waste.gate import gate_of
 from crusts_index.quick import auto_inject as quick
 from crusts_index.render import console
 from crusts_index.store.config import write_config

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from crusts_index.cli.session import Store
-from crusts_index.insight.advice import Advice
-from crusts_index.insight.facts import Facts
-from crusts_index.insight.thresholds import Thresholds, overrides_of, thresholds_of
-from crusts_index.insight.waste import WasteItem
-from crusts_index.insight.window import Window
+from crusts_index.insight.session.facts import Facts
+from crusts_index.insight.waste.advice import Advice
+from crusts_index.insight.waste.find import WasteItem
+from crusts_index.insight.waste.thresholds import Thresholds, overrides_of, thresholds_of
+from crusts_index.insight.window.judge import Window
 from crusts_index.render import console
 from crusts_index.store.settings import Settings
 from crusts_index.tuples import NamedTuple

@@ -6,8 +6,8 @@ from crusts_index.cli import options, show
 from crusts_index.cli.declared import Annotated, Option
 from crusts_index.cli.session import opened
 from crusts_index.errors import WrongUsage
-from crusts_index.insight.compaction_cost import costs_of, total_of, totals_by_trigger, totals_by_week
-from crusts_index.insight.losses import losses_of, prices_of
+from crusts_index.insight.losses.cost import costs_of, total_of, totals_by_trigger, totals_by_week
+from crusts_index.insight.losses.taken import losses_of, prices_of
 from crusts_index.render import console, losses, losses_json
 from crusts_index.render.page import Page
 from crusts_index.store.settings import Settings

@@ -13,9 +13,9 @@ from crusts_index.cli.judged import judge
 from crusts_index.cli.session import opened
 from crusts_index.errors import CrustsError, WrongUsage
 from crusts_index.index.refresh import roots_of
-from crusts_index.insight.facts import Facts
-from crusts_index.insight.optimize import KINDS, MIN_SAVINGS, Target
-from crusts_index.insight.optimize import optimize as find_fixes
+from crusts_index.insight.session.facts import Facts
+from crusts_index.insight.waste.optimize import KINDS, MIN_SAVINGS, Target
+from crusts_index.insight.waste.optimize import optimize as find_fixes
 from crusts_index.render import console, findings_json, optimization
 from crusts_index.store.settings import Settings
 

@@ -14,16 +14,16 @@ from crusts_index.cli.compare import compare as compare_command
 from crusts_index.cli.declared import Annotated, Option
 from crusts_index.cli.session import Store
 from crusts_index.errors import WrongUsage
-from crusts_index.insight.buckets import buckets_of, lifetime_of
-from crusts_index.insight.comparison import compare as compare_sides
-from crusts_index.insight.comparison import side_of
-from crusts_index.insight.composition import composition_of
-from crusts_index.insight.fixes import fix_blocks
-from crusts_index.insight.losses import losses_of, prices_of
-from crusts_index.insight.model_history import model_history
-from crusts_index.insight.thresholds import thresholds_of
-from crusts_index.insight.toolset import toolset_of
-from crusts_index.insight.trend import trend_of
+from crusts_index.insight.losses.taken import losses_of, prices_of
+from crusts_index.insight.session.model_history import model_history
+from crusts_index.insight.waste.comparison import compare as compare_sides
+from crusts_index.insight.waste.comparison import side_of
+from crusts_index.insight.waste.fixes import fix_blocks
+from crusts_index.insight.waste.thresholds import thresholds_of
+from crusts_index.insight.window.buckets import buckets_of, lifetime_of
+from crusts_index.insight.window.composition import composition_of
+from crusts_index.insight.window.toolset import toolset_of
+from crusts_index.insight.window.trend import trend_of
 from crusts_index.plain import lines
 from crusts_index.render import console, report_pages
 from crusts_index.render import trend as trend_page

@@ -8,16 +8,16 @@ from contextlib import contextmanager
 from sqlite3 import Connection
 
 from crusts_index.cli import show
-from crusts_index.insight.choose import choose_session
+from crusts_index.insight.session.choose import choose_session
 from crusts_index.store import query, when
 from crusts_index.store.settings import Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from crusts_index.insight.advice import Advice
-    from crusts_index.insight.facts import Facts
-    from crusts_index.insight.waste import WasteItem
-    from crusts_index.insight.window import Window
+    from crusts_index.insight.session.facts import Facts
+    from crusts_index.insight.waste.advice import Advice
+    from crusts_index.insight.waste.find import WasteItem
+    from crusts_index.insight.window.judge import Window
     from crusts_index.rows import Row
 
 
@@ -49,15 +49,15 @@ class Store:
 
     def load(self, session_id: str, until: int | None = None) -> Facts:
         """A session's facts up to a message. Raises CrustsError for a number out of range."""
-        from crusts_index.insight.loading import load
+        from crusts_index.insight.session.loading import load
 
         return load(self.fetch, session_id, until)
 
     def waste(self, facts: Facts, window: Window) -> tuple[list[WasteItem], Advice]:
         """The waste in the window, and what to do, by the thresholds of config.json."""
-        from crusts_index.insight.advice import advise
-        from crusts_index.insight.thresholds import thresholds_of
-        from crusts_index.insight.waste import find_waste
+        from crusts_index.insight.waste.advice import advise
+        from crusts_index.insight.waste.find import find_waste
+        from crusts_index.insight.waste.thresholds import thresholds_of
         from crusts_index.rows.session import SessionOtherRead
 
         thresholds = thresholds_of(self._settings.config)
@@ -67,8 +67,8 @@ class Store:
 
     def window(self, facts: Facts) -> Window:
         """The session's window by the settings that hold for it."""
-        from crusts_index.insight.limit import window_settings
-        from crusts_index.insight.window import window_of
+        from crusts_index.insight.window.judge import window_of
+        from crusts_index.insight.window.limit import window_settings
 
         config = self._settings.config
         return window_of(facts, window_settings(self.fetch, facts, config, os.environ, when.now_ms()))

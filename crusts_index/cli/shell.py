@@ -16,7 +16,7 @@ from crusts_index.cli.suggest import place_of
 from crusts_index.cli.words import read_words
 from crusts_index.errors import CrustsError, WrongUsage
 from crusts_index.folders import last_part
-from crusts_index.insight.fixes import fix_blocks
+from crusts_index.insight.waste.fixes import fix_blocks
 from crusts_index.plain import line, lines
 from crusts_index.render import clipboard, console, table, text
 from crusts_index.render.completion import Command

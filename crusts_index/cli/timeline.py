@@ -5,7 +5,7 @@ from __future__ import annotations
 from crusts_index.cli import options, show
 from crusts_index.cli.declared import Annotated, Option
 from crusts_index.cli.session import opened
-from crusts_index.insight.messages import Message, fair_sample, messages_of
+from crusts_index.insight.session.messages import Message, fair_sample, messages_of
 from crusts_index.render import analysis, analysis_json, console
 from crusts_index.store.settings import Settings
 

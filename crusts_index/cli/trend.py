@@ -9,7 +9,7 @@ from crusts_index.cli import options, show
 from crusts_index.cli.declared import Annotated, Option
 from crusts_index.cli.session import opened
 from crusts_index.errors import WrongUsage
-from crusts_index.insight.trend import trend_of
+from crusts_index.insight.window.trend import trend_of
 from crusts_index.render import console
 from crusts_index.render import trend as page_of
 from crusts_index.render.page import Page

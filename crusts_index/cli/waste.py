@@ -7,7 +7,7 @@ from crusts_index.cli.declared import Annotated, Option
 from crusts_index.cli.judged import judge
 from crusts_index.cli.session import opened
 from crusts_index.errors import WrongUsage
-from crusts_index.insight.consumers import consumers_of, files_of
+from crusts_index.insight.waste.consumers import consumers_of, files_of
 from crusts_index.render import console, findings, findings_json, waste_overview
 from crusts_index.render.waste_json import advice_json, waste_json
 from crusts_index.rows.reports import HistoryWaste

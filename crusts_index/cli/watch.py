@@ -13,7 +13,7 @@ from crusts_index.cli.declared import Annotated, Option
 from crusts_index.cli.pulse import Pulse
 from crusts_index.cli.watched import Watched, find_session
 from crusts_index.index.follow import MISSING, SWITCHED, WRITTEN, News
-from crusts_index.insight.snapshot import Snapshot
+from crusts_index.insight.waste.snapshot import Snapshot
 from crusts_index.render import console, dashboard, jsonout, text
 from crusts_index.render.screen import Screen
 from crusts_index.store import when

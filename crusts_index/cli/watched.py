@@ -13,8 +13,7 @@ from crusts_index.errors import CrustsError, WrongUsage
 from crusts_index.index.follow import Follower
 from crusts_index.index.refresh import index_named, keeps_text, roots_of
 from crusts_index.index.run import Options
-from crusts_index.insight.buckets import buckets_of
-from crusts_index.insight.snapshot import (
+from crusts_index.insight.waste.snapshot import (
     RUNNING_MS,
     Snapshot,
     contents_now,
@@ -23,6 +22,7 @@ from crusts_index.insight.snapshot import (
     snapshot_of,
     workers_of,
 )
+from crusts_index.insight.window.buckets import buckets_of
 from crusts_index.quick.live import Live
 from crusts_index.quick.named import Named, latest, unindexed
 from crusts_index.rows.window import SessionPart, StatusTranscript

@@ -15,8 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from crusts_index.insight.focus import Focus
-    from crusts_index.insight.gate import Gate
+    from crusts_index.insight.waste.focus import Focus
+    from crusts_index.insight.waste.gate import Gate
     from crusts_index.quick.live import Live
     from crusts_index.store.settings import Settings
 
@@ -38,7 +38,7 @@ def run(argv: list[str]) -> int:
 def inject(settings: "Settings", data: bytes) -> None:
     """Print the advice as Claude Code wants it, and log it, if the gate is open; else nothing."""
     from crusts_index.claude.payloads import read_hook
-    from crusts_index.insight.gate import gate_of, is_hot
+    from crusts_index.insight.waste.gate import gate_of, is_hot
     from crusts_index.store.when import now_ms
 
     gate = gate_of(settings.config)
@@ -63,7 +63,7 @@ def inject(settings: "Settings", data: bytes) -> None:
 def _advise(settings: "Settings", live: "Live", session_id: str, now: int) -> None:
     import json
 
-    from crusts_index.insight.gate import advice
+    from crusts_index.insight.waste.gate import advice
     from crusts_index.store.when import iso
 
     focus = _focus(live, settings)
@@ -110,12 +110,12 @@ def _focus(live: "Live", settings: "Settings") -> "Focus | None":
         return None
     from functools import partial
 
-    from crusts_index.insight.focus import compact_focus
-    from crusts_index.insight.limit import window_settings
-    from crusts_index.insight.loading import load
-    from crusts_index.insight.thresholds import thresholds_of
-    from crusts_index.insight.waste import find_waste
-    from crusts_index.insight.window import window_of
+    from crusts_index.insight.session.loading import load
+    from crusts_index.insight.waste.find import find_waste
+    from crusts_index.insight.waste.focus import compact_focus
+    from crusts_index.insight.waste.thresholds import thresholds_of
+    from crusts_index.insight.window.judge import window_of
+    from crusts_index.insight.window.limit import window_settings
     from crusts_index.rows.session import SessionOtherRead
     from crusts_index.store import query
 

@@ -3,8 +3,8 @@ last compaction. The numbers are those of `insight.window`, from the few rows th
 
 from itertools import pairwise
 
-from crusts_index.insight.limit import limit_of, trigger_of
-from crusts_index.insight.prediction import calls_left, growth_of, health_of
+from crusts_index.insight.window.limit import limit_of, trigger_of
+from crusts_index.insight.window.prediction import calls_left, growth_of, health_of
 from crusts_index.jsontext import loads
 from crusts_index.rows.window import SessionCall
 
@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from crusts_index.insight.limit import WindowSettings
+    from crusts_index.insight.window.limit import WindowSettings
     from crusts_index.rows.window import SessionBoundary, SessionPart, SessionReport, SessionSurrounding
 
 

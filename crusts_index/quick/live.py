@@ -7,7 +7,7 @@ from itertools import pairwise
 from crusts_index.claude.transcripts import place_of
 from crusts_index.errors import CrustsError, ignored
 from crusts_index.index.tail import Tail
-from crusts_index.insight.limit import WindowSettings, window_settings
+from crusts_index.insight.window.limit import WindowSettings, window_settings
 from crusts_index.quick.glance import Glance, Outline, glance
 from crusts_index.quick.named import Named, open_quietly, stem_of
 from crusts_index.regular import is_regular
@@ -34,8 +34,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from crusts_index.insight.facts import Facts
-    from crusts_index.insight.window import Window
+    from crusts_index.insight.session.facts import Facts
+    from crusts_index.insight.window.judge import Window
     from crusts_index.rows import Row
     from crusts_index.store.settings import Settings
 
@@ -237,7 +237,7 @@ class Live:
         if outline is not None:
             self.facts, self.window = outline, glance(outline, self._window_settings(outline))
             return
-        from crusts_index.insight.window import window_of
+        from crusts_index.insight.window.judge import window_of
 
         facts = self._assemble()
         self.facts, self.window = facts, window_of(facts, self._window_settings(facts))
@@ -363,7 +363,7 @@ class Live:
         return facts
 
     def _load(self) -> "Facts":
-        from crusts_index.insight.loading import load
+        from crusts_index.insight.session.loading import load
 
         return load(self.fetch, self._session_id, trim=self._trim)
 
@@ -396,7 +396,7 @@ class Live:
         if isinstance(facts, Outline):
             facts.add_call(context, output)
             return
-        from crusts_index.insight.facts import Call
+        from crusts_index.insight.session.facts import Call
 
         last = calls[-1] if calls else None
         compaction = facts.live_from

@@ -68,7 +68,7 @@ def of_payload(settings: "Settings", payload: "HookPayload | StatusPayload") -> 
 
 def choose(settings: "Settings", prefix: str | None, last: int | None, folder: str) -> Named:
     """The session that the command line names. Raises CrustsError."""
-    from crusts_index.insight.choose import choose_session
+    from crusts_index.insight.session.choose import choose_session
 
     connection = open_store(settings.db, timeout=PATIENCE)
     try:

@@ -4,7 +4,7 @@ import os
 import sys
 
 from crusts_index.errors import CrustsError, WrongUsage
-from crusts_index.insight import readout as insight
+from crusts_index.insight.money import readout as insight
 from crusts_index.jsontext import dumps
 from crusts_index.plain import Safe, escaped, note
 from crusts_index.regular import is_regular

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from crusts_index.insight.advice import Advice
-from crusts_index.insight.buckets import Buckets
-from crusts_index.insight.facts import Facts
-from crusts_index.insight.model_history import ModelHistory
-from crusts_index.insight.toolset import Toolset
-from crusts_index.insight.waste import WasteItem
-from crusts_index.insight.window import Window
+from crusts_index.insight.session.facts import Facts
+from crusts_index.insight.session.model_history import ModelHistory
+from crusts_index.insight.waste.advice import Advice
+from crusts_index.insight.waste.find import WasteItem
+from crusts_index.insight.window.buckets import Buckets
+from crusts_index.insight.window.judge import Window
+from crusts_index.insight.window.toolset import Toolset
 from crusts_index.render.analysis_json import compaction_json, duration_seconds
 from crusts_index.render.page import Page
 

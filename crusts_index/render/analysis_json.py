@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from crusts_index.insight.buckets import Buckets
-from crusts_index.insight.catalogue import core_tool_names
-from crusts_index.insight.facts import Compaction, Facts
-from crusts_index.insight.fixed import FixedContext
-from crusts_index.insight.limit import settings_models
-from crusts_index.insight.model_history import ModelHistory
-from crusts_index.insight.toolset import Toolset, announced, configured_servers
-from crusts_index.insight.window import Window
+from crusts_index.insight.session.facts import Compaction, Facts
+from crusts_index.insight.session.model_history import ModelHistory
+from crusts_index.insight.window.buckets import Buckets
+from crusts_index.insight.window.catalogue import core_tool_names
+from crusts_index.insight.window.fixed import FixedContext
+from crusts_index.insight.window.judge import Window
+from crusts_index.insight.window.limit import settings_models
+from crusts_index.insight.window.toolset import Toolset, announced, configured_servers
 from crusts_index.render.jsonout import dollars
 
 Json = dict[str, Any]

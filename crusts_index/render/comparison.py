@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crusts_index.folders import last_part
-from crusts_index.insight.comparison import Comparison, Side
+from crusts_index.insight.waste.comparison import Comparison, Side
 from crusts_index.render import text
 from crusts_index.render.page import Page
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from crusts_index.insight.snapshot import Cut, Snapshot
+from crusts_index.insight.waste.snapshot import Cut, Snapshot
 from crusts_index.plain import Safe, join
 from crusts_index.plain import line as cleaned
 from crusts_index.render import text

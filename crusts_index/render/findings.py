@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from crusts_index.insight.advice import Advice
-from crusts_index.insight.consumers import CONSUMERS, Consumer, FileUse
-from crusts_index.insight.facts import Facts
-from crusts_index.insight.waste import SEVERITIES, WasteItem
-from crusts_index.insight.window import Window
+from crusts_index.insight.session.facts import Facts
+from crusts_index.insight.waste.advice import Advice
+from crusts_index.insight.waste.consumers import CONSUMERS, Consumer, FileUse
+from crusts_index.insight.waste.find import SEVERITIES, WasteItem
+from crusts_index.insight.window.judge import Window
 from crusts_index.render import text
 from crusts_index.render.page import Page
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from crusts_index.insight.consumers import Consumer, FileUse
-from crusts_index.insight.optimize import Fix
+from crusts_index.insight.waste.consumers import Consumer, FileUse
+from crusts_index.insight.waste.optimize import Fix
 
 Json = dict[str, Any]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from crusts_index.insight.compaction_cost import Cost, Total
-from crusts_index.insight.evidence import GONE, REACQUIRED, VERDICTS
-from crusts_index.insight.facts import Facts
-from crusts_index.insight.losses import Event, Fate
-from crusts_index.insight.lost_items import KINDS
+from crusts_index.insight.losses.cost import Cost, Total
+from crusts_index.insight.losses.items import KINDS
+from crusts_index.insight.losses.survival import GONE, REACQUIRED, VERDICTS
+from crusts_index.insight.losses.taken import Event, Fate
+from crusts_index.insight.session.facts import Facts
 from crusts_index.render import text
 from crusts_index.render.losses_json import sum_usd
 from crusts_index.render.page import Page

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from crusts_index.insight.compaction_cost import Cost, Total
-from crusts_index.insight.evidence import VERDICTS, Again
-from crusts_index.insight.facts import Facts
-from crusts_index.insight.losses import Event, Fate
+from crusts_index.insight.losses.cost import Cost, Total
+from crusts_index.insight.losses.survival import VERDICTS, Again
+from crusts_index.insight.losses.taken import Event, Fate
+from crusts_index.insight.session.facts import Facts
 from crusts_index.render.analysis_json import timestamp
 from crusts_index.render.jsonout import dollars
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crusts_index.insight.facts import Facts
-from crusts_index.insight.optimize import Optimization
+from crusts_index.insight.session.facts import Facts
+from crusts_index.insight.waste.optimize import Optimization
 from crusts_index.render import text
 from crusts_index.render.page import Page
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from crusts_index.insight.composition import Point
-from crusts_index.insight.facts import CATEGORIES, Compaction
+from crusts_index.insight.session.facts import CATEGORIES, Compaction
+from crusts_index.insight.window.composition import Point
 from crusts_index.render import text
 from crusts_index.render.report_parts import ESTIMATED, EXACT, count, plural, signed, when
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from crusts_index.insight.comparison import Comparison, Side
-from crusts_index.insight.composition import Point
-from crusts_index.insight.facts import Compaction
+from crusts_index.insight.session.facts import Compaction
+from crusts_index.insight.waste.comparison import Comparison, Side
+from crusts_index.insight.window.composition import Point
 from crusts_index.render import text
 from crusts_index.render.report_chart import curve_chart
 from crusts_index.render.report_costs import cache_bar

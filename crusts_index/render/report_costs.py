@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from crusts_index.insight.facts import Facts
-from crusts_index.insight.model_history import ModelHistory
+from crusts_index.insight.session.facts import Facts
+from crusts_index.insight.session.model_history import ModelHistory
 from crusts_index.render import text
 from crusts_index.render.report_parts import DERIVED, EXACT, Column, Table, count, plural, segments
 from crusts_index.rows.session import Billed

@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from crusts_index.insight.advice import Advice
-from crusts_index.insight.consumers import consumers_of
-from crusts_index.insight.facts import Facts
-from crusts_index.insight.fixes import FixBlocks
-from crusts_index.insight.waste import WasteItem
-from crusts_index.insight.window import Window
+from crusts_index.insight.session.facts import Facts
+from crusts_index.insight.waste.advice import Advice
+from crusts_index.insight.waste.consumers import consumers_of
+from crusts_index.insight.waste.find import WasteItem
+from crusts_index.insight.waste.fixes import FixBlocks
+from crusts_index.insight.window.judge import Window
 from crusts_index.render import text
 from crusts_index.render.report_parts import Column, Copy, Table, count, inside, plural, shares
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from crusts_index.insight.evidence import GONE, KEPT, NAMED, REACQUIRED, REINJECTED, VERDICTS
-from crusts_index.insight.facts import Facts
-from crusts_index.insight.losses import Event, Fate
+from crusts_index.insight.losses.survival import GONE, KEPT, NAMED, REACQUIRED, REINJECTED, VERDICTS
+from crusts_index.insight.losses.taken import Event, Fate
+from crusts_index.insight.session.facts import Facts
 from crusts_index.render import text
 from crusts_index.render.report_parts import ESTIMATED, EXACT, Column, Table, count, plural, segments, when
 

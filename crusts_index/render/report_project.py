@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any, NamedTuple
 
-from crusts_index.insight.trend import Record, sparkline
+from crusts_index.insight.window.trend import Record, sparkline
 from crusts_index.render import text
 from crusts_index.render.report_chart import Chart, Slot, column_chart
 from crusts_index.render.report_costs import HEADS, cache_bar

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from crusts_index.insight.advice import Advice
-from crusts_index.insight.buckets import Buckets
-from crusts_index.insight.composition import Point, largest_steps
-from crusts_index.insight.facts import Facts
-from crusts_index.insight.fixes import FixBlocks
-from crusts_index.insight.losses import Event
-from crusts_index.insight.model_history import ModelHistory
-from crusts_index.insight.toolset import Toolset
-from crusts_index.insight.waste import WasteItem
-from crusts_index.insight.window import Window
+from crusts_index.insight.losses.taken import Event
+from crusts_index.insight.session.facts import Facts
+from crusts_index.insight.session.model_history import ModelHistory
+from crusts_index.insight.waste.advice import Advice
+from crusts_index.insight.waste.find import WasteItem
+from crusts_index.insight.waste.fixes import FixBlocks
+from crusts_index.insight.window.buckets import Buckets
+from crusts_index.insight.window.composition import Point, largest_steps
+from crusts_index.insight.window.judge import Window
+from crusts_index.insight.window.toolset import Toolset
 from crusts_index.render import text
 from crusts_index.render.analysis import name_list, span
 from crusts_index.render.analysis_json import duration_seconds

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from crusts_index.folders import last_part
-from crusts_index.insight.trend import Record, Trend, sparkline
+from crusts_index.insight.window.trend import Record, Trend, sparkline
 from crusts_index.plain import Safe
 from crusts_index.render import text
 from crusts_index.render.analysis_json import timestamp

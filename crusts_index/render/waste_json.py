@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from crusts_index.insight.advice import Advice
-from crusts_index.insight.waste import WasteItem
+from crusts_index.insight.waste.advice import Advice
+from crusts_index.insight.waste.find import WasteItem
 from crusts_index.render.jsonout import dollars
 
 

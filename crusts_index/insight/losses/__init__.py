@@ -1,0 +1,1 @@
+"""What a compaction took, and what came back."""

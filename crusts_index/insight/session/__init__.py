@@ -1,0 +1,1 @@
+"""A session: its rows, its parts, its live path."""

@@ -1,0 +1,93 @@
+"""When the window is full enough for advice nobody asked for, and what that advice says."""
+
+from __future__ import annotations
+
+from crusts_index.tuples import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Protocol
+
+    from crusts_index.insight.waste.focus import Focus
+
+    class Window(Protocol):
+        """What a gate asks of a window, whoever judged it."""
+
+        @property
+        def size(self) -> int: ...
+        @property
+        def limit(self) -> int: ...
+        @property
+        def trigger(self) -> int: ...
+        @property
+        def calls_left(self) -> int | None: ...
+        @property
+        def usage_percentage(self) -> float: ...
+
+
+LEAST_HEADROOM = 20_000
+HEADROOM_SHARE = 0.1
+MIN_GAP_MS = 300_000
+PLAIN_COMMAND = "/compact"
+_FORMER_DEFAULTS = {"threshold": 70, "minGapMs": MIN_GAP_MS}
+
+
+class Gate(NamedTuple):
+    """The user's settings: per cent of the limit (None: by headroom), milliseconds between two of one session."""
+
+    is_enabled: bool
+    threshold: float | None
+    min_gap_ms: float
+
+
+def gate_of(config: Mapping[str, object]) -> Gate:
+    """The gate by `autoInject` in config.json. What makes no sense there gives way to the default.
+
+    A threshold counts only if the user set it: claude-crusts 0.7 wrote its defaults back beside `lastInjectionAt`,
+    and these are nobody's choice.
+    """
+    given = config.get("autoInject")
+    given = given if isinstance(given, dict) else {}
+    if "lastInjectionAt" in given and all(given.get(key) == value for key, value in _FORMER_DEFAULTS.items()):
+        given = {key: value for key, value in given.items() if key not in _FORMER_DEFAULTS}
+    threshold, gap = _number(given.get("threshold")), _number(given.get("minGapMs"))
+    return Gate(
+        is_enabled=given.get("enabled") is True,
+        threshold=threshold if threshold is not None and 0 < threshold <= 100 else None,
+        min_gap_ms=gap if gap is not None else MIN_GAP_MS,
+    )
+
+
+def is_hot(window: Window, gate: Gate) -> bool:
+    """Whether the window is as full as the gate asks: by the user's threshold, else near the trigger."""
+    if gate.threshold is not None:
+        return window.usage_percentage >= gate.threshold
+    return window.size >= opens_at(window)
+
+
+def opens_at(window: Window) -> int:
+    """The tokens at which the gate opens by headroom: the larger of 20,000 and a tenth of the limit to go."""
+    return window.trigger - max(LEAST_HEADROOM, int(window.limit * HEADROOM_SHARE))
+
+
+def advice(window: Window, focus: Focus | None) -> str:
+    """What Claude is told, to pass on; tokens to be freed are estimated."""
+    left = "" if window.calls_left is None else f", about {window.calls_left:,} calls away"
+    if focus is not None:
+        gain = f"About {focus.tokens:,} tokens (estimated) in it are waste."
+    else:
+        gain = "Nothing in it stands out as waste."
+    return (
+        f"[crusts] The context window is {window.usage_percentage:.0f}% full: {window.size:,} of {window.limit:,} "
+        f"tokens. {gain}\n"
+        "Before answering, show the user this command and say in one sentence what it does:\n\n"
+        f"    {focus.command if focus is not None else PLAIN_COMMAND}\n\n"
+        f"Why now: Claude Code compacts by itself at {window.trigger:,} tokens{left}; a command of one's own says "
+        "what to keep. Files that it drops from the window stay on disk and can be read again."
+    )
+
+
+def _number(value: object) -> float | None:
+    usable = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 2**53
+    return float(value) if usable else None  # type: ignore[arg-type]

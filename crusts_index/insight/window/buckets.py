@@ -1,0 +1,89 @@
+"""The six categories, reconciled to the exact window where the estimates come near enough to it (D12)."""
+
+from __future__ import annotations
+
+from crusts_index.insight.session.facts import CATEGORIES
+from crusts_index.insight.window.contents import ESTIMATED, Contents, contents_of
+from crusts_index.tuples import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from crusts_index.insight.session.facts import Facts
+    from crusts_index.insight.window.judge import Window
+
+LEAST_SCALE, MOST_SCALE = 0.7, 1.4
+
+
+class Bucket(NamedTuple):
+    """One category. `tokens` is on the basis of its Buckets, `content_tokens` as counted; percentage of the sum."""
+
+    category: str
+    tokens: int
+    content_tokens: int
+    percentage: float
+    accuracy: str
+
+
+class Buckets(NamedTuple):
+    """The categories in their order. On basis `window` the tokens sum to the window, on `content` to `content_sum`.
+
+    `scale` is window / content sum, None where there is nothing to compare.
+    """
+
+    buckets: tuple[Bucket, ...]
+    basis: str
+    scale: float | None
+    content_sum: int
+    contents: Contents
+
+    def tokens(self, category: str) -> int:
+        """Tokens of one category."""
+        return next(bucket.tokens for bucket in self.buckets if bucket.category == category)
+
+    @property
+    def total(self) -> int:
+        """The sum of the buckets."""
+        return sum(bucket.tokens for bucket in self.buckets)
+
+
+def buckets_of(facts: Facts, window: Window) -> Buckets:
+    """The window now."""
+    contents = contents_of(facts, window.fixed_context, window.framing, current=True)
+    return reconciled(contents, window.size, may_scale=True)
+
+
+def lifetime_of(facts: Facts, window: Window) -> Buckets:
+    """All that the session brought into its windows; reconciled only where that is the window."""
+    contents = contents_of(facts, window.fixed_context, window.framing, current=False)
+    never_left = all(block.in_window for block in facts.blocks)
+    return reconciled(contents, window.size, may_scale=never_left and not facts.all_compactions)
+
+
+def reconciled(contents: Contents, size: int, *, may_scale: bool) -> Buckets:
+    """Contents scaled to a window of `size` tokens where they come near enough to it, else as counted (D12)."""
+    total = contents.total
+    scale = size / total if total and size else None
+    tokens = dict(contents.tokens)
+    basis = "content"
+    if may_scale and scale is not None and LEAST_SCALE <= scale <= MOST_SCALE:
+        basis = "window"
+        tokens = {category: amount * size // total for category, amount in tokens.items()}
+        largest = max(CATEGORIES, key=lambda category: tokens[category])
+        tokens[largest] += size - sum(tokens.values())
+    whole = sum(tokens.values())
+    return Buckets(
+        tuple(
+            Bucket(
+                category,
+                tokens[category],
+                contents.tokens[category],
+                tokens[category] / whole * 100 if whole else 0.0,
+                ESTIMATED if tokens[category] != contents.tokens[category] else contents.accuracy[category],
+            )
+            for category in CATEGORIES
+        ),
+        basis,
+        scale,
+        total,
+        contents,
+    )

@@ -1,0 +1,355 @@
+"""Windows of many sessions at once, judged from sums: what they hold, without their blocks being read one by one.
+
+For a session that is judged here the numbers are those of `window_of` and `buckets_of` on its facts. What sums cannot
+tell is left to them: sessions in several parts, ones that end with a call of crusts or before a leaf named later, ones
+rewound before their first call, and those whose compactions have to be inferred.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import groupby
+
+from crusts_index.insight.session.circumstances import report_of
+from crusts_index.insight.session.facts import CATEGORIES, Call, Compaction, ContextReport, Facts, Session, Surrounding
+from crusts_index.insight.session.inferred import DROP_TOKENS
+from crusts_index.insight.session.parts import fork_of, uuid_key
+from crusts_index.insight.session.path import Fork, walk
+from crusts_index.insight.window.buckets import Buckets, reconciled
+from crusts_index.insight.window.catalogue import DEFAULT_CONTEXT_LIMIT, deferred_load_tokens
+from crusts_index.insight.window.contents import ESTIMATED, Contents
+from crusts_index.insight.window.fixed import FixedContext, fixed_context
+from crusts_index.insight.window.limit import limit_of, window_settings
+from crusts_index.rows.trend import (
+    Standing,
+    TrendBoundary,
+    TrendCall,
+    TrendContents,
+    TrendKept,
+    TrendModel,
+    TrendRecord,
+    TrendRemoval,
+    TrendReport,
+    TrendStart,
+    TrendSurrounding,
+)
+from crusts_index.rows.window import SessionBranch, SessionPasted, SessionRecord
+from crusts_index.tuples import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from crusts_index.insight.session.circumstances import Identity
+    from crusts_index.insight.window.limit import WindowSettings
+    from crusts_index.rows import Fetch, Row
+
+_LEAST_SAMPLES = 3
+
+
+class Judged(NamedTuple):
+    """A session's window: its size and limit in tokens, and the categories in it."""
+
+    size: int
+    limit: int
+    buckets: Buckets
+
+
+class _Before(NamedTuple):
+    """The fields of a block that the fixed context asks for."""
+
+    call_ordinal: int
+    subtype: str | None
+    kind: str
+    tokens: int
+    epoch: int = 0
+    on_path: bool = True
+    branch: int = 0
+    call_id: int | None = None
+    record_id: int = 0
+
+
+class Sums:
+    """The sums of the sessions that can be judged by them."""
+
+    def __init__(
+        self,
+        fetch: Fetch,
+        standings: list[Standing],
+        config: Mapping[str, Any],
+        environ: Mapping[str, str],
+        now_ms: int,
+    ) -> None:
+        self._fetch, self._config, self._environ, self._now_ms = fetch, config, environ, now_ms
+        self._limits: dict[tuple[str, int], int] = {}
+        self._pasted = fetch(SessionPasted)
+        transcripts = json.dumps([one.transcript for one in standings])
+        self._models = {
+            transcript: list(rows)
+            for transcript, rows in groupby(fetch(TrendModel, transcripts=transcripts), lambda row: row.transcript)
+        }
+        self._boundaries: dict[int, list[TrendBoundary]] = {}
+        for row in fetch(TrendBoundary, transcripts=transcripts):
+            self._boundaries.setdefault(row.transcript, []).append(row)
+        self._forked: set[int] = set()
+        plain = [one for one in standings if self.can_judge(one)]
+        self._read_around()
+        self._read_windows(plain)
+
+    def can_judge(self, one: Standing) -> bool:
+        """Whether sums tell the window of a session."""
+        if one.parts > 1 or one.own_calls or one.leaf is not None or one.transcript in self._forked:
+            return False
+        falls = (row.fall or 0 for row in self._models.get(one.transcript, ()))
+        return one.transcript in self._boundaries or not (one.summaries or max(falls, default=0) > DROP_TOKENS)
+
+    # ------------------------------------------------------------------ reading
+
+    def _read_around(self) -> None:
+        self._around: list[tuple[TrendSurrounding, Surrounding]] = []
+        for row in self._fetch(TrendSurrounding):
+            detail = json.loads(row.detail) if row.detail else {}
+            file = Surrounding(row.kind, row.path, row.name, row.project_path, row.tokens or 0, detail)
+            self._around.append((row, file))
+        self._reports: dict[str, list[ContextReport]] = {}
+        for report in self._fetch(TrendReport):
+            self._reports.setdefault(report.session_id, []).append(report_of(report))
+
+    def _read_windows(self, plain: list[Standing]) -> None:
+        firsts = [
+            [one.transcript, min(row.first_id for row in self._models[one.transcript])]
+            for one in plain
+            if one.transcript in self._models
+        ]
+        self._starts = {row.transcript: row for row in self._fetch(TrendStart, firsts=json.dumps(firsts))}
+        # What stood before a first call behind a fork is for the facts to tell.
+        self._forked = {start.transcript for start in self._starts.values() if start.branch}
+        paths = json.dumps([row for one in plain for row in self._path(one)])
+        windows = json.dumps([[one.transcript, one.epoch, one.boundary or one.transcript << 40] for one in plain])
+        records = {
+            boundary.id: self._kept(boundary)
+            for one in plain
+            for boundary in self._boundaries.get(one.transcript, ())
+            if boundary.preserved
+        }
+        pairs = json.dumps([[boundary, record] for boundary, found in records.items() for record in found])
+        sums = self._fetch(TrendKept, kept=pairs) if records else []
+        self._kept_tokens = {row.boundary: row.tokens for row in sums}
+        kept = json.dumps([[one.transcript, record] for one in plain for record in records.get(one.boundary or 0, ())])
+        self._calls = {row.transcript: row for row in self._fetch(TrendCall, windows=windows, paths=paths)}
+        transcripts = json.dumps([one.transcript for one in plain])
+        removed = json.dumps([row.block_id for row in self._fetch(TrendRemoval, transcripts=transcripts)])
+        rows = self._fetch(TrendContents, windows=windows, paths=paths, kept=kept, removed=removed)
+        self._contents = {row.transcript: row for row in rows}
+
+    def _path(self, one: Standing) -> list[list[int | None]]:
+        """The live path as rows of branch, last record and response (D10)."""
+        if not one.branches:
+            return [[one.transcript, 0, None, None]]
+        forks = {row.branch: fork_of(row) for row in self._fetch(SessionBranch, transcript=one.transcript)}
+        path: list[list[int | None]] = []
+        branch: int | None = one.branch
+        bound = response = None
+        held = walk(forks, one.branch)
+        while branch is not None and held.holds(branch, 0) and all(step[1] != branch for step in path):
+            path.append([one.transcript, branch, bound, response])
+            branch, bound, response = forks.get(branch, Fork(None, None))
+        return path
+
+    def _kept(self, boundary: TrendBoundary) -> list[int]:
+        """The records before a boundary that it names as preserved."""
+        names, transcript = json.loads(boundary.preserved or "[]"), boundary.transcript
+        is_segment = names[:1] == ["segment"]
+        found = [
+            row.id
+            for name in names[1 if is_segment else 0 :]
+            for row in self._fetch(SessionRecord, transcript=transcript, uuid=uuid_key(name))
+        ]
+        if is_segment and found:
+            first, last = min(found), max(found)
+            return [row.id for row in self._fetch(TrendRecord, transcript=transcript, first=first, last=last)]
+        return [record for record in dict.fromkeys(found) if record < boundary.id]
+
+    # ------------------------------------------------------------------ judging
+
+    def judge(self, one: Standing) -> Judged:
+        """The window of a session that `can_judge` accepts."""
+        facts = self._digest(one)
+        settings = window_settings(self._ask, facts, self._config, self._environ, self._now_ms)
+        fixed = fixed_context(facts, settings.calibrated_schema_tokens)
+        last = self._calls.get(one.transcript)
+        model = facts.calls[-1].model if facts.calls else "unknown"
+        limit = self._limit(facts, settings, model)
+        contents = self._contents_of(one, fixed, last)
+        if last is not None:
+            size = last.context + max(last.output, last.answer or 0)
+        elif one.post_tokens is not None:
+            size = one.post_tokens + (fixed.tokens or 0)
+        else:
+            size = contents.total
+        return Judged(size, limit, reconciled(contents, size, may_scale=True))
+
+    def _limit(self, facts: Facts, settings: WindowSettings, model: str) -> int:
+        """`limit_of`, asked once for all sessions of a model where nothing of their own speaks."""
+        largest = facts.calls[-1].context_tokens if facts.calls else 0
+        if facts.context_reports or facts.surroundings or settings.context_windows or settings.env or facts.compactions:
+            return limit_of(facts, settings, model).tokens
+        key = model, largest if largest > DEFAULT_CONTEXT_LIMIT else 0
+        if key not in self._limits:
+            self._limits[key] = limit_of(facts, settings, model).tokens
+        return self._limits[key]
+
+    def _ask(self, kind: type[Row], name: str | None = None, /, **parameters: object) -> list[Row]:
+        """As `fetch`, with what was pasted asked for once."""
+        pasted: Any = self._pasted
+        return pasted if kind is SessionPasted else self._fetch(kind, name, **parameters)
+
+    def _digest(self, one: Standing) -> Facts:
+        """As much of a session's facts as limit and fixed context ask for: of its calls the first and the last."""
+        start, last = self._starts.get(one.transcript), self._calls.get(one.transcript)
+        models = self._models.get(one.transcript, [])
+        calls: list[Call] = []
+        blocks: list[_Before] = []
+        compactions: list[Compaction] = []
+        if start is not None:
+            model = last.model if last is not None else max(models, key=lambda row: row.last_id).model
+            largest = next((row.largest for row in models if row.model == model), 0)
+            ordinal = start.ordinal
+            calls.append(_call(start.id, ordinal, start.time_ms, start.context, ""))
+            blocks += [
+                _Before(ordinal - 1, None, "text", start.messages),
+                _Before(ordinal - 1, None, "attachment", start.attachments),
+            ]
+            blocks += [
+                _Before(ordinal - 1, subtype, "attachment", 0)
+                for subtype, is_there in (("skill_listing", start.listed), ("nested_memory", start.nested))
+                if is_there
+            ]
+            for epoch, boundary in enumerate(self._boundaries.get(one.transcript, ()), 1):
+                compactions.append(_boundary(boundary, epoch))
+                if boundary.context is not None:
+                    carried = boundary.carried + self._kept_tokens.get(boundary.id, 0)
+                    calls.append(_call(boundary.id, ordinal + 2, None, boundary.context, "", epoch))
+                    blocks.append(_Before(ordinal + 1, None, "text", carried, epoch))
+            calls.append(_call(one.end_id, ordinal + 1, None, largest, model))
+        first_ms = calls[0].time_ms if calls and calls[0].time_ms is not None else one.started_ms
+        surroundings, complete = self._surroundings(one, first_ms)
+        return Facts(
+            session=_session(one),
+            calls=calls,
+            blocks=blocks,
+            compactions=compactions,
+            context_reports=self._reports.get(one.session_id, []),
+            surroundings=surroundings,
+            surroundings_complete=complete,
+            is_partial=False,
+            parts=[one.transcript],
+            _fetch=self._fetch,
+        )
+
+    def _surroundings(self, one: Standing, first_ms: int | None) -> tuple[list[Surrounding], bool]:
+        """Those that held while the session ran (D11), and whether that is all there were."""
+        if first_ms is None or not self._around:
+            return [], False
+        last_ms = one.last_ms if one.last_ms is not None else first_ms
+        seen: set[Identity] = set()
+        held: dict[Identity, Surrounding] = {}
+        for row, file in self._around:
+            if row.project_path is not None and row.project_path != one.project:
+                continue
+            which = row.kind, row.path, row.name, row.project_path
+            seen.add(which)
+            is_old = row.mtime_ns <= first_ms * 1_000_000
+            if is_old or (row.first_seen_ms <= last_ms and row.last_seen_ms >= first_ms):
+                held[which] = file
+        return list(held.values()), bool(held) and len(held) == len(seen)
+
+    def _contents_of(self, one: Standing, fixed: FixedContext, last: TrendCall | None) -> Contents:
+        """As `contents_of` has it, the framing included."""
+        row = self._contents.get(one.transcript)
+        tokens = {category: getattr(row, category) if row else 0 for category in CATEGORIES}
+        led = {category: getattr(row, f"led_{category}") if row else 0 for category in CATEGORIES}
+        for category, amount in fixed.by_category.items():
+            tokens[category] += amount
+        lists = (one.discovered_tools, row.loads if row else None)
+        names = [name for names in lists if names for name in json.loads(names)]
+        loaded = sum(map(deferred_load_tokens, dict.fromkeys(map(str, names))))
+        tokens["tools"] += loaded
+        each = _framing(last) if last is not None else 0
+        if each:
+            for category in CATEGORIES:
+                tokens[category] += each * led[category]
+        messages = sum(led.values())
+        return Contents(tokens, dict.fromkeys(CATEGORIES, ESTIMATED), messages, each * messages, loaded)
+
+
+def _framing(last: TrendCall) -> int:
+    """Tokens a message costs beyond its content, as `framing_of` has it; 0 where too little is known."""
+    spans = zip(json.loads(last.excess or "[]"), json.loads(last.counts or "[]"), strict=True)
+    samples = sorted(round(more / count, 1) for more, count in spans)
+    return int(samples[len(samples) // 2] + 0.5) if len(samples) >= _LEAST_SAMPLES else 0
+
+
+def _call(record: int, ordinal: int, time_ms: int | None, context: int, model: str, epoch: int = 0) -> Call:
+    return Call(
+        id=record,
+        record_id=record,
+        last_record_id=record,
+        message=0,
+        ordinal=ordinal,
+        branch=0,
+        epoch=epoch,
+        model=model,
+        time_ms=time_ms,
+        input_tokens=0,
+        cache_read_tokens=0,
+        cache_write_tokens=0,
+        cache_write_1h_tokens=0,
+        output_tokens=0,
+        thinking_tokens=None,
+        context_tokens=context,
+        cost_usd=None,
+        cache_read_usd=None,
+        stop_reason=None,
+        is_placeholder=False,
+        on_path=True,
+        live_epoch=True,
+    )
+
+
+def _session(one: Standing) -> Session:
+    return Session(
+        session_id=one.session_id,
+        project=one.project,
+        project_folder=None,
+        title=None,
+        version=one.version,
+        first_version=one.version,
+        started_ms=one.started_ms,
+        last_ms=one.last_ms,
+        gone=False,
+        transcript_path=None,
+        messages=one.messages,
+    )
+
+
+def _boundary(one: TrendBoundary, epoch: int) -> Compaction:
+    return Compaction(
+        id=one.id,
+        message=None,
+        time_ms=None,
+        trigger=one.trigger,
+        pre_tokens=one.pre_tokens,
+        post_tokens=None,
+        dropped_tokens=None,
+        duration_ms=None,
+        focus=None,
+        preserved=(),
+        discovered_tools=(),
+        epoch=epoch,
+        branch=0,
+        summary_record_id=None,
+        summary_message=None,
+        is_owner=True,
+    )

@@ -1,0 +1,133 @@
+"""Sessions over time: how full their windows were at the end, and whether that gets better or worse."""
+
+from __future__ import annotations
+
+from crusts_index.insight.session.facts import CATEGORIES
+from crusts_index.insight.session.loading import load
+from crusts_index.insight.window.buckets import buckets_of
+from crusts_index.insight.window.judge import health_of, window_of
+from crusts_index.insight.window.limit import window_settings
+from crusts_index.insight.window.sums import Judged, Sums
+from crusts_index.rows.trend import Standing
+from crusts_index.tuples import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from crusts_index.rows import Fetch
+
+_LEAST_RECORDS = 3
+_NOTABLE_POINTS = 5
+
+
+class Record(NamedTuple):
+    """One session as it stands at its last activity. The window is exact or derived as `analyze` says, its categories
+    are estimated and on the basis named; compactions are the boundaries that the session owns (D2).
+    """
+
+    session_id: str
+    project: str
+    active_ms: int | None
+    window_tokens: int
+    percent_used: float
+    messages: int
+    compactions: int
+    health: str
+    top_category: str
+    top_category_tokens: int
+    limit: int
+    basis: str
+
+
+class Trend(NamedTuple):
+    """The records, oldest first, and their averages; `percent_delta` is the mean of the last third of them less that
+    of the first, in points of per cent.
+    """
+
+    records: tuple[Record, ...]
+    percent_used: float
+    window_tokens: float
+    compactions: float
+    messages: float
+    dominant_category: str
+    direction: str
+    percent_delta: float
+
+
+def trend_of(
+    fetch: Fetch,
+    config: Mapping[str, Any],
+    environ: Mapping[str, str],
+    now_ms: int,
+    *,
+    project: str | None,
+    limit: int | None,
+) -> Trend:
+    """The last sessions by their last activity (D14)."""
+    standings = fetch(Standing, project=project, limit=limit)
+    sums = Sums(fetch, standings, config, environ, now_ms)
+
+    def whole(one: Standing) -> tuple[Judged, int]:
+        facts = load(fetch, one.session_id)
+        window = window_of(facts, window_settings(fetch, facts, config, environ, now_ms))
+        return Judged(window.size, window.limit, buckets_of(facts, window)), facts.session.messages
+
+    records = []
+    for one in reversed(standings):
+        judged, messages = (sums.judge(one), one.messages) if sums.can_judge(one) else whole(one)
+        records.append(_record(one, judged, messages))
+    return _summed(records)
+
+
+def sparkline(values: Sequence[float]) -> str:
+    """One block a value, from the least to the most."""
+    if not values:
+        return ""
+    low, high = min(values), max(values)
+    return "".join("▁▂▃▄▅▆▇█"[int((value - low) / ((high - low) or 1) * 7 + 0.5)] for value in values)
+
+
+def _record(one: Standing, judged: Judged, messages: int) -> Record:
+    percent = judged.size / judged.limit * 100
+    top = max(judged.buckets.buckets, key=lambda bucket: bucket.tokens)
+    return Record(
+        session_id=one.session_id,
+        project=one.project,
+        active_ms=one.active_ms,
+        window_tokens=judged.size,
+        percent_used=percent,
+        messages=messages,
+        compactions=one.compactions,
+        health=health_of(percent),
+        top_category=top.category,
+        top_category_tokens=top.tokens,
+        limit=judged.limit,
+        basis=judged.buckets.basis,
+    )
+
+
+def _summed(records: list[Record]) -> Trend:
+    if not records:
+        return Trend((), 0.0, 0.0, 0.0, 0.0, CATEGORIES[0], "flat", 0.0)
+    count = len(records)
+    delta = 0.0
+    if count >= _LEAST_RECORDS:
+        third = max(1, count // 3)
+        delta = _mean(records[-third:]) - _mean(records[:third])
+    names = [record.top_category for record in records]
+    return Trend(
+        records=tuple(records),
+        percent_used=_mean(records),
+        window_tokens=sum(record.window_tokens for record in records) / count,
+        compactions=sum(record.compactions for record in records) / count,
+        messages=sum(record.messages for record in records) / count,
+        dominant_category=max(dict.fromkeys(names), key=names.count),
+        direction="worsening" if delta > _NOTABLE_POINTS else "improving" if delta < -_NOTABLE_POINTS else "flat",
+        percent_delta=delta,
+    )
+
+
+def _mean(records: list[Record]) -> float:
+    return sum(record.percent_used for record in records) / len(records)
