@@ -246,6 +246,27 @@ def test_sound_and_odd_lines_are_read_to_the_same_depth(folder: ClaudeFolder, t:
     assert (2 if levels > DEEPEST else 0) == one(db, "select count(*) from problems")
 
 
+BESIDE = {
+    "few": b'"}]"',
+    "in a text": b'"' + b'}\\n\\"]{\\\\' * 300 + b'"',
+    "in a long text": b'"' + b"}" * 300_000 + b'"',
+    "side by side": b"[ {} ]," * 300 + b"[]",
+}
+
+
+@pytest.mark.parametrize("innermost", [b"1", b"[]", b"{}", b'"}]\\""'])
+@pytest.mark.parametrize("beside", BESIDE)
+def test_brackets_beside_what_is_nested(folder: ClaudeFolder, t: Transcript, innermost: bytes, beside: str) -> None:
+    """In texts or side by side they make nothing deeper, however many; an empty list or object is a level."""
+    for levels in (DEEPEST, DEEPEST + 1):
+        around = levels - 2 - (innermost in (b"[]", b"{}"))
+        value = b'[ 1, {"]":' * (around // 2) + b"[" * (around % 2) + innermost
+        value += b"]" * (around % 2) + b'},"}" ]' * (around // 2)
+        t.raw(b'{"type":"cost-state","a":[' + BESIDE[beside] + b"," + value + b"]}\n")
+    db = read(folder, t)
+    assert [("nested too deeply",)] == ask(db, "select reason from problems")
+
+
 def test_numbers_that_are_none(folder: ClaudeFolder, t: Transcript) -> None:
     """NaN and Infinity are no JSON, but the record around them is kept."""
     t.response("one", context=10)
