@@ -62,6 +62,16 @@ def test_connections_are_set_up(path: Path) -> None:
         assert not writer.in_transaction
 
 
+def test_values_come_back_as_they_went_in(path: Path) -> None:
+    """Nothing, blobs, numbers and texts are stored as they are, by number and by name."""
+    values = (None, b"", b"\x00\xff", 0, -(2**63), 1.5, "", "a\u00e9")
+    with closing(open_store(path)) as store:
+        for value in values:
+            kind = {type(None): "null", bytes: "blob", int: "integer", float: "real", str: "text"}[type(value)]
+            assert store.execute("select ?1, typeof(?1)", (value,)).fetchone() == (value, kind)
+            assert store.execute("select :it, typeof(:it)", {"it": value}).fetchone() == (value, kind)
+
+
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, ValueError, SystemExit])
 def test_a_transaction_that_fails_leaves_nothing(path: Path, kind: type[BaseException]) -> None:
     """Whatever is raised inside, nothing of it is written, and the connection can go on."""

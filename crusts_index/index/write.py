@@ -34,36 +34,29 @@ _CLEARED = tuple(table for table in TABLES if table not in ("threads", "fold_sta
 """Tables of which all rows go before a transcript is read from its beginning again."""
 
 ROWS_AT_ONCE = 40
-"""Rows of one insert into the largest tables: a fifth (records) to two fifths (blocks) quicker than one by one."""
-
-_BULK = frozenset(("stored_records", "stored_blocks", "texts"))
+"""Rows of one insert where there are many: a fifth (records) to two fifths (blocks) quicker than one by one."""
 
 
-def _statement(table: str, rows: int = 1) -> str:
+def _statement(table: str, rows: int) -> str:
     names = COLUMNS[table]
+    values = ", ".join([f"({', '.join('?' * len(names))})"] * rows)
+    into = f"into {table} ({', '.join(names)}) values {values}"
     if table in _KEPT:
-        return _upsert(table, names)
-    values = f"({', '.join('?' * len(names))})"
-    if table == "words":
-        return f"insert or ignore into {table} ({', '.join(names)}) values {values}"
-    return f"insert or replace into {table} ({', '.join(names)}) values {', '.join([values] * rows)}"
+        return f"insert {into} {_changes(table, names)}"
+    return f"insert or {'ignore' if table == 'words' else 'replace'} {into}"
 
 
-def _upsert(table: str, names: tuple[str, ...]) -> str:
+def _changes(table: str, names: tuple[str, ...]) -> str:
     key = names[0]
     changes = [f"{name} = excluded.{name}" for name in names if name != key]
     if table == "stored_response_facts":  # what later lines do not say stays
         changes = [f"{name} = ifnull(excluded.{name}, {name})" for name in names if name != key]
     if table == "stored_tool_uses":  # who owns it is settled over all transcripts
         changes[names.index("flags") - 1] = f"flags = flags & {NOT_OWNED} | excluded.flags"
-    return (
-        f"insert into {table} ({', '.join(names)}) values ({', '.join('?' * len(names))})"
-        f" on conflict ({key}) do update set {', '.join(changes)}"
-    )
+    return f"on conflict ({key}) do update set {', '.join(changes)}"
 
 
-_STATEMENTS = {table: _statement(table) for table in COLUMNS}
-_BULK_STATEMENTS = {table: _statement(table, ROWS_AT_ONCE) for table in _BULK}
+_STATEMENTS = {table: (_statement(table, 1), _statement(table, ROWS_AT_ONCE)) for table in COLUMNS}
 _ABOUT = (
     *(
         "records",
@@ -87,12 +80,12 @@ _RETAINED = "select id from stored_responses where id < 0 and thread_id between 
 
 
 def _insert_rows(store: sqlite3.Connection, table: str, rows: list[Row]) -> None:
-    whole = len(rows) - len(rows) % ROWS_AT_ONCE if table in _BULK else 0
-    bulk, flat = _BULK_STATEMENTS.get(table, ""), chain.from_iterable
+    one, many = _STATEMENTS[table]
+    whole, flat = len(rows) - len(rows) % ROWS_AT_ONCE, chain.from_iterable
     for start in range(0, whole, ROWS_AT_ONCE):
-        store.execute(bulk, tuple(flat(rows[start : start + ROWS_AT_ONCE])))
+        store.execute(many, tuple(flat(rows[start : start + ROWS_AT_ONCE])))
     if whole < len(rows):
-        store.executemany(_STATEMENTS[table], rows[whole:] if whole else rows)
+        store.executemany(one, rows[whole:] if whole else rows)
 
 
 class Writer:

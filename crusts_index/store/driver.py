@@ -13,3 +13,9 @@ else:
         import sqlite3
 
 __all__ = ["sqlite3"]
+
+# Both are stored as they are, yet the driver looks for a way to store them, value by value, and where it finds none it
+# words an error that nobody sees: a third of what it takes to write rows. These give them back at next to no cost.
+_NOTHING: dict[None, None] = {}
+sqlite3.register_adapter(type(None), _NOTHING.get)
+sqlite3.register_adapter(bytes, bytes)
