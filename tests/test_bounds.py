@@ -221,7 +221,7 @@ def test_judging_grows_with_the_text(piece: str, before: str, behind: str) -> No
 
 # Expressions that are asked only where a text begins, or only about a part of bounded length.
 ANCHORED = frozenset(
-    ("csvout._FORMULA", "csvout._NUMBER", "tools._STUB", "context_report._AMOUNT", "survivors._REFERENCE")
+    ("csvout._FORMULA", "csvout._NUMBER", "patterns.STUB", "context_report._AMOUNT", "survivors._REFERENCE")
 )
 
 

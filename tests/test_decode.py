@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from crusts_index.transcript.scan import DEEPEST
+from crusts_index.transcript.depth import DEEPEST
 from tests.builders import OMIT, ClaudeFolder, Json, Transcript, dumps
 from tests.hostile import transcript
 from tests.picture import ask, index, one, read, scratch

@@ -1,6 +1,7 @@
 """Who may import whom, and what must not be imported on the way to a quick answer."""
 
 import ast
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -157,11 +158,25 @@ def test_a_window_is_judged_without_the_dear_standard_modules() -> None:
     assert set() == (DEAR | {"contextlib", "datetime"}) & loaded
 
 
-def test_what_reads_transcripts_does_without_typing_extensions() -> None:
-    """msgspec asks for it, and half a start goes with it; whoever needs it later gets it."""
+def test_what_reads_transcripts_imports_only_what_sound_lines_need() -> None:
+    """Neither what msgspec and the driver bring along, nor what damaged lines and rare records take."""
+    modules = "crusts_index.index.ingest, crusts_index.index.fit, crusts_index.store.prices"
+    code = f"import sys\nbefore = set(sys.modules)\nimport {modules}\nprint(*set(sys.modules) - before)"
+    loaded = set(
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    )
+    rare = {"crusts_index.transcript.damaged", "crusts_index.transcript.shorten", "crusts_index.rows.reports"}
+    unused = {"typing_extensions", "inspect", "platform", "textwrap", "sqlite3", "json", "msgspec.inspect"}
+    assert "msgspec" in loaded
+    assert set() == (rare | unused) & loaded
+
+
+def test_what_msgspec_is_imported_without_is_there_for_others() -> None:
+    """Modules that were stood in for are the real ones for whoever imports them later."""
     code = (
-        "import sys\nimport crusts_index.index.ingest\n"
-        "print(*{'typing_extensions', 'inspect', 'msgspec'} & set(sys.modules))\nimport typing_extensions"
+        "import crusts_index.transcript.lean\nimport platform, uuid, typing_extensions, msgspec.inspect\n"
+        "print(platform.system(), uuid.uuid1().version, typing_extensions.TypedDict is not None,"
+        " msgspec.inspect.type_info(int))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "msgspec\n" == done.stdout
+    assert f"{platform.system()} 1 True IntType(" == done.stdout.partition("gt=")[0]

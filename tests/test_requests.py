@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from crusts_index.transcript.decode import parse
 from crusts_index.transcript.measure import measure
+from crusts_index.transcript.parse import parse
 from crusts_index.transcript.requests import (
     Sent,
     read_instructions,

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from crusts_index.index.changed import note_answers, note_responses
 from crusts_index.index.estimates import spread_outputs
 from crusts_index.index.extent import same_id
 from crusts_index.index.plain_calls import Fresh, add_plain
+from crusts_index.store.driver import sqlite3
 from crusts_index.store.prices import resolve_prices
 from crusts_index.transcript.rows import RECORD_BITS
+from crusts_index.tuples import NamedTuple
 
 # Two responses are the same call if they share a request id, or a message id within one record-level session; two
 # that both lack a request id only if their input sides are equal. `cross join` fixes the order: SQLite would walk all

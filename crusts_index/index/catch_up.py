@@ -7,7 +7,6 @@ forgotten, pasted or priced, and what vanished, goes by the old store.
 from __future__ import annotations
 
 import os
-import sqlite3
 from contextlib import closing
 from typing import NamedTuple
 
@@ -19,6 +18,7 @@ from crusts_index.index.forget import forget, take_out
 from crusts_index.index.owners import settle_owners
 from crusts_index.index.sessions import settle_sessions, settle_view
 from crusts_index.index.sums import settle_all_sums, settle_sums
+from crusts_index.store.driver import sqlite3
 from crusts_index.store.open import open_store, transaction
 from crusts_index.store.prices import resolve_prices
 from crusts_index.store.promises import NO_TEXT

@@ -6,11 +6,11 @@ changes: a sum is known by how a call, a tool use or a message stood when it was
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable
 
 from crusts_index.index.extent import same_id
 from crusts_index.index.window_sums import ADD_ANSWERS
+from crusts_index.store.driver import sqlite3
 
 _TABLES = (
     "changed_responses (id integer primary key)",

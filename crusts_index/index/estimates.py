@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Collection, Iterable
 from itertools import groupby
 from operator import itemgetter
 
 from crusts_index.index.changed import note_responses, note_windows
 from crusts_index.index.extent import bounds
+from crusts_index.store.driver import sqlite3
 from crusts_index.tools import RETELLS
 from crusts_index.transcript.rows import IS_ABORTED, IS_PLACEHOLDER, THREAD_BITS
 from crusts_index.transcript.shares import spread

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable
 
+from crusts_index.store.driver import sqlite3
 from crusts_index.transcript.rows import RECORD_BITS, THREAD_BITS
 
 BY_RECORD = {

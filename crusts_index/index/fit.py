@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import sqlite3
 from itertools import groupby
 from operator import attrgetter
-from typing import NamedTuple
 
 from crusts_index.index.estimates import estimate_all, estimate_threads, load_weights
 from crusts_index.index.sums import settle_sums
-from crusts_index.rows.reports import PairBlock
 from crusts_index.store import query
+from crusts_index.store.driver import sqlite3
 from crusts_index.store.open import explained, transaction
 from crusts_index.transcript.weights import FACTOR, SHIPPED, Weights, factor_of
 from crusts_index.transcript.words import word_id
+from crusts_index.tuples import NamedTuple
 
 LEAST_PAIRS = 100
 """Pairs of a model from which on they tell more than what is shipped."""
@@ -108,6 +107,8 @@ def pairs_of(
     project: str | None = None,
 ) -> dict[str, list[Pair]]:
     """The pairs of each model, of all or the latest, as in `queries/accuracy_pairs.sql`."""
+    from crusts_index.rows.reports import PairBlock  # most runs have nothing to fit
+
     found: dict[str, list[Pair]] = {}
     blocks = query.rows(store, PairBlock, most=most, since=since, project=project)
     for _, group in groupby(blocks, attrgetter("pair")):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ from crusts_index.index.extent import bounds, delete_rows
 from crusts_index.index.owners import settle_owners, shared_uses
 from crusts_index.index.sums import settle_sums
 from crusts_index.index.vocabulary import sweep_words
+from crusts_index.store.driver import sqlite3
 from crusts_index.store.open import checkpoint, transaction
 from crusts_index.store.promises import SESSIONS, promise
 from crusts_index.store.when import now_ms

@@ -3,7 +3,6 @@ quicker added up here than asked for again. What is not so simple is noted, and 
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
 from collections.abc import Mapping
 from operator import itemgetter
@@ -11,6 +10,7 @@ from operator import itemgetter
 from crusts_index.index.changed import note_coming_answers, note_uses
 from crusts_index.index.extent import bounds
 from crusts_index.index.window_sums import RESULT, SNAPSHOT
+from crusts_index.store.driver import sqlite3
 from crusts_index.transcript.rows import COLUMNS, RECORD_BITS, THREAD_BITS, Row
 
 Pending = Mapping[str, list[Row]]

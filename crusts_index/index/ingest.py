@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from crusts_index.index.metas import read_meta, set_meta
 from crusts_index.index.plan import Job, Plan
 from crusts_index.index.read import Manner, Outcome, Stretch, Task, read_here, without_collector
 from crusts_index.index.write import Writer
+from crusts_index.store.driver import sqlite3
 from crusts_index.store.open import transaction
 
 if TYPE_CHECKING:

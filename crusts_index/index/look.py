@@ -9,7 +9,6 @@ between, a transcript too many or too few shows.
 from __future__ import annotations
 
 import os
-import sqlite3
 import time
 
 from crusts_index.folders import is_text
@@ -17,6 +16,7 @@ from crusts_index.index.find import NO_META, PART, Walk
 from crusts_index.index.listing import Listings
 from crusts_index.index.plan import PARSER, changed
 from crusts_index.jsontext import dumps
+from crusts_index.store.driver import sqlite3
 from crusts_index.store.open import transaction
 
 TYPE_CHECKING = False

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
 from contextlib import suppress
 from typing import Any
 
 from crusts_index.index.plan import Job
 from crusts_index.regular import open_regular
+from crusts_index.store.driver import sqlite3
 from crusts_index.store.open import transaction
 from crusts_index.store.promises import note_text
 from crusts_index.transcript.spelling import camel
@@ -54,6 +53,8 @@ def read_meta(path: str | None) -> Meta:
     """What a sidecar says; a missing or broken one says nothing. To be read before the store is locked."""
     value = None
     if path is not None:
+        import json  # few runs meet a new subagent
+
         with suppress(OSError, ValueError, RecursionError), open_regular(path) as file:
             value = json.loads(file.read(_LARGEST).decode("utf-8", "replace").lstrip("\ufeff"))
     said = camel(value) if isinstance(value, dict) else {}

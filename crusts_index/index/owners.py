@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
 from collections.abc import Iterable
 
 from crusts_index.index.changed import note_shared_uses
 from crusts_index.index.extent import same_id
+from crusts_index.jsontext import dumps
+from crusts_index.store.driver import sqlite3
 
 # Of the occurrences of one tool use id, the first by the rank of D2 owns the use, and the first that has one owns the
 # result. `cross join` fixes the order: SQLite would walk all tool uses of the store. Ids are those of stored_tool_uses.
@@ -66,7 +66,7 @@ def shared_uses(store: sqlite3.Connection, low: int, high: int) -> list[str]:
     """
     keys = [row[0] for row in store.execute(_SHARED_BY, (low, high))]
     if keys:
-        note_shared_uses(store, "select value as use_key from json_each(?)", (json.dumps(keys),))
+        note_shared_uses(store, "select value as use_key from json_each(?)", (dumps(keys),))
     return keys
 
 
@@ -76,10 +76,10 @@ def settle_owners(store: sqlite3.Connection, lost: Iterable[str], touched: Itera
     `lost` are the tool use ids, as stored, of which an occurrence was taken out, `touched` the rows that came or
     changed.
     """
-    lost_ids = json.dumps(list(lost))
+    lost_ids = dumps(list(lost))
     store.execute("create temp table if not exists shared_uses (use_key text primary key) without rowid")
     store.execute("delete from temp.shared_uses")
-    store.execute(_SHARED, (json.dumps(list(touched)), lost_ids))
+    store.execute(_SHARED, (dumps(list(touched)), lost_ids))
     note_shared_uses(store, _CHANGING, (lost_ids,))
     store.execute(_ALONE_AGAIN, (lost_ids,))
     if store.execute("select 1 from temp.shared_uses limit 1").fetchone():

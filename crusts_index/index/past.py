@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from functools import cached_property
 
 from crusts_index.index.extent import bounds, same_id
 from crusts_index.index.veil import veiled
+from crusts_index.store.driver import sqlite3
 from crusts_index.tools import EDITS, READS
 from crusts_index.transcript.past import Place, Uuid
 from crusts_index.transcript.responses import Response

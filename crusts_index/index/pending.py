@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable
 
 from crusts_index.index.find import Walk
 from crusts_index.index.plan import PARSER
+from crusts_index.store.driver import sqlite3
 from crusts_index.tuples import NamedTuple
 
 

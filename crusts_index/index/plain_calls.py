@@ -3,11 +3,11 @@ none of them priced so far. They are added up from the rows in hand; all others 
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Collection, Mapping
 from typing import Any
 
 from crusts_index.index.extent import CURVE_PART
+from crusts_index.store.driver import sqlite3
 from crusts_index.transcript.rows import COLUMNS, HAS_USAGE, IS_ADVISOR, IS_PLACEHOLDER, Row
 
 Fresh = Mapping[int, Mapping[int, Row]]

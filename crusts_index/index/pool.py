@@ -7,7 +7,6 @@ import marshal
 import multiprocessing
 import os
 import signal
-import sqlite3
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from crusts_index.index.find import reason
 from crusts_index.index.past import Connect
 from crusts_index.index.plan import unread_bytes
 from crusts_index.index.read import Manner, Outcome, Stretch, Task, read, read_here
+from crusts_index.store.driver import sqlite3
 from crusts_index.store.open import TIMEOUT, read_only
 
 AHEAD_BYTES = 24 << 20

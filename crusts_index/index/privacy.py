@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -21,11 +20,12 @@ from crusts_index.index.sessions import told_repo
 from crusts_index.index.sums import settle_all_sums
 from crusts_index.index.veil import veiled
 from crusts_index.index.vocabulary import WORDS, sweep_words
+from crusts_index.store.driver import sqlite3
 from crusts_index.store.open import transaction
 from crusts_index.store.promises import NO_TEXT, TEXT, note_text, promise
+from crusts_index.transcript.depth import is_deep
 from crusts_index.transcript.lean import msgspec
 from crusts_index.transcript.rows import COLUMNS, Row
-from crusts_index.transcript.scan import is_deep
 from crusts_index.transcript.state import State
 from crusts_index.transcript.words import word_id
 

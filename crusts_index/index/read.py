@@ -7,21 +7,21 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 from crusts_index.index.find import reason
 from crusts_index.index.past import Connect, StoredPast
 from crusts_index.index.plan import PARSER, Job, is_in_place
 from crusts_index.index.sessions import placed_session
 from crusts_index.regular import open_regular
-from crusts_index.transcript.decode import decode_patiently, decode_quickly, is_object, without_nuls
+from crusts_index.transcript.decode import decode_quickly, without_nuls
 from crusts_index.transcript.digest import hash128
 from crusts_index.transcript.fold import Fold
 from crusts_index.transcript.lean import msgspec
 from crusts_index.transcript.rows import Row, thread_id
-from crusts_index.transcript.shorten import Shortener
 from crusts_index.transcript.state import State
 from crusts_index.transcript.weights import SHIPPED_WEIGHTS, Weights
+from crusts_index.tuples import NamedTuple
 
 BUFFER_BYTES = 1 << 20
 """Read-ahead. Iterating a file with a buffer of this size costs a quarter of read-and-split."""
@@ -181,7 +181,7 @@ class _Reader:
             end = offset + len(line)
             if end >= size:
                 line = line[: size - offset]
-                if not line or (line[-1] != 10 and not is_object(line)):
+                if not line or (line[-1] != 10 and not _is_object(line)):
                     break  # half a line at the end waits (D5)
                 end = offset + len(line)
             sound = without_nuls(line)
@@ -203,6 +203,9 @@ class _Reader:
 
     def _add_long(self, offset: int, piece: bytes) -> int:
         """Take a line of which only the beginning was read, its texts cut; gives back where the next one begins."""
+        from crusts_index.transcript.damaged import decode_patiently
+        from crusts_index.transcript.shorten import Shortener
+
         shortener, end = Shortener(LONGEST_LINE), offset
         while piece:
             end += len(piece)
@@ -212,7 +215,7 @@ class _Reader:
             piece = self._file.readline(min(BUFFER_BYTES, max(0, self._size - end)))
         line = shortener.line
         is_ended = piece.endswith(b"\n")
-        if not is_ended and (line is None or not is_object(line)):
+        if not is_ended and (line is None or not _is_object(line)):
             return offset
         length = end - offset - is_ended
         found, problems = decode_patiently(line) if line is not None else ([], [])
@@ -226,11 +229,19 @@ class _Reader:
     def _add_patiently(self, offset: int, line: bytes) -> None:
         if line.isspace():
             return
+        from crusts_index.transcript.damaged import decode_patiently  # few files have such a line
+
         decoded = decode_patiently(line)
         for found in decoded.found:
             self._fold.add(offset + found.start, found.length, found.record, found.value)
         for problem in decoded.problems:
             self._fold.problem(offset + problem.start, problem.length, problem.reason)
+
+
+def _is_object(line: bytes) -> bool:
+    from crusts_index.transcript.damaged import is_object
+
+    return is_object(line)
 
 
 def _context_rows(outputs: list[Row]) -> list[Row]:

@@ -6,7 +6,6 @@ Others write to the old store meanwhile; before the two are swapped that is carr
 from __future__ import annotations
 
 import os
-import sqlite3
 from contextlib import closing, suppress
 
 from crusts_index.errors import CrustsError
@@ -18,6 +17,7 @@ from crusts_index.index.refresh import TURN_SECONDS, index_all, open_writer, roo
 from crusts_index.index.run import name_all
 from crusts_index.index.summary import Options, Summary
 from crusts_index.index.write import settle_all
+from crusts_index.store.driver import sqlite3
 from crusts_index.store.locks import held, rebuild_lock, store_lock
 from crusts_index.store.open import TIMEOUT, checkpoint, explained, open_store, read_only, remove, transaction
 from crusts_index.store.promises import Promises

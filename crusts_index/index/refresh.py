@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 
 from crusts_index.claude.roots import Root, find_roots
 from crusts_index.errors import CrustsError
@@ -13,6 +12,7 @@ from crusts_index.index.summary import Options, Summary
 from crusts_index.plain import note
 from crusts_index.store import config as store_config
 from crusts_index.store import private, query
+from crusts_index.store.driver import sqlite3
 from crusts_index.store.open import TIMEOUT, checkpoint, open_store
 from crusts_index.store.promises import Promises
 from crusts_index.store.settings import Settings, search_path

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import time
 
 from crusts_index.index.find import Seen, find_one
 from crusts_index.index.look import Looks
 from crusts_index.index.plan import Job, Known, is_in_place, make_plan, spare
 from crusts_index.index.summary import Options, Summary
+from crusts_index.store.driver import sqlite3
 from crusts_index.store.open import explained, transaction
 
 TYPE_CHECKING = False

@@ -3,17 +3,15 @@ to, and which transcripts it shows (D3, D22)."""
 
 from __future__ import annotations
 
-import re
-import sqlite3
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from crusts_index.folders import entered_repo, last_part, project_path, worktree_repo
 from crusts_index.index.find import Seen
 from crusts_index.jsontext import loads_shallow
+from crusts_index.store.driver import sqlite3
+from crusts_index.transcript.places import uuid_key
 from crusts_index.transcript.spelling import camel
-
-_UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
+from crusts_index.tuples import NamedTuple
 
 # The first cwd that a session names, main transcripts before subagents'.
 _PROJECT = """
@@ -105,12 +103,16 @@ def placed_session(seen: Seen) -> str | None:
     """The session that a transcript's place tells; None where only its records can (D3)."""
     if seen.kind != "main":
         return seen.parent_session
-    return seen.stem if _UUID.fullmatch(seen.stem) else None
+    return seen.stem if _is_uuid(seen.stem) else None
+
+
+def _is_uuid(stem: str) -> bool:
+    return isinstance(uuid_key(stem), bytes)
 
 
 def _session_of(kind: str, stem: str, parent: str | None, record_session: str | None) -> str:
     if kind == "main":
-        return stem if _UUID.fullmatch(stem) else record_session or stem
+        return stem if _is_uuid(stem) else record_session or stem
     return parent or record_session or stem
 
 

@@ -3,12 +3,11 @@ each thread, what came into its windows. All of it follows from other rows, and 
 
 from __future__ import annotations
 
-import sqlite3
-
 from crusts_index.index.changed import ADD_USES, forget_notes, gather_answers, note_all, note_changed_calls
 from crusts_index.index.extent import CURVE_PART, SUMS, bounds
 from crusts_index.index.window_sums import settle_windows
 from crusts_index.store.call_sums import SUM_CALLS
+from crusts_index.store.driver import sqlite3
 from crusts_index.transcript.rows import THREAD_BITS
 
 _AT_ONCE = 100

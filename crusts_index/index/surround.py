@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
-import sqlite3
 from collections.abc import Iterable
 
 from crusts_index.claude.roots import Root
 from crusts_index.claude.surroundings import snapshot
 from crusts_index.folders import is_text
+from crusts_index.jsontext import dumps
+from crusts_index.store.driver import sqlite3
 from crusts_index.store.open import transaction
 from crusts_index.store.promises import note_text
 
@@ -32,7 +32,7 @@ def keep_surroundings(
     store: sqlite3.Connection, roots: Iterable[Root], changed: Iterable[int], now_ms: int, *, keep_text: bool
 ) -> None:
     """Look around the projects of the changed transcripts, and keep what is new or still so."""
-    touched = json.dumps(list(changed))
+    touched = dumps(list(changed))
     seen = [
         found
         for root in roots
@@ -44,6 +44,8 @@ def keep_surroundings(
     ]
     if not seen:
         return
+    import json  # most runs find nothing around
+
     with transaction(store):
         if keep_text:
             note_text(store)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from typing import NamedTuple
 from crusts_index.index.forget import compact
 from crusts_index.regular import is_regular, open_regular
 from crusts_index.store import files, promises, search
+from crusts_index.store.driver import sqlite3
 from crusts_index.store.locks import held, rebuild_lock
 from crusts_index.store.open import remove, transaction, uri
 from crusts_index.store.private import copies_of

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from crusts_index.transcript.digest import hash64
 
-_VEILED = re.compile("#[0-9a-f]{12}")
+_HEX = frozenset("0123456789abcdef")
+_LENGTH = 12
 
 
 def veiled(text: Any) -> Any:
     """What stands for a text: equal ones stay equal. What is no text, or is veiled, stays."""
-    if not isinstance(text, str) or _VEILED.fullmatch(text):
+    if not isinstance(text, str) or (text.startswith("#") and len(text) == 1 + _LENGTH and _HEX.issuperset(text[1:])):
         return text
-    return f"#{hash64(text.encode('utf-8', 'replace')) & (1 << 48) - 1:012x}"
+    return f"#{hash64(text.encode('utf-8', 'replace')) & (1 << 48) - 1:0{_LENGTH}x}"

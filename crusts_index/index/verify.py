@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from crusts_index.index.leftovers import scratch_prefix
 from crusts_index.index.plan import PARSER
 from crusts_index.index.run import index_files, index_roots
 from crusts_index.index.summary import Options
+from crusts_index.store.driver import sqlite3
 from crusts_index.store.open import open_store, uri
 from crusts_index.store.upgrade import ensure
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
+from crusts_index.store.driver import sqlite3
 
 WORDS: dict[str, tuple[str, ...]] = {
     table: tuple(columns.split())

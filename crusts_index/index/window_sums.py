@@ -7,8 +7,7 @@ several branches or epochs counts on each; how many such there are stands beside
 
 from __future__ import annotations
 
-import sqlite3
-
+from crusts_index.store.driver import sqlite3
 from crusts_index.transcript.words import word_id
 
 SNAPSHOT, RESULT = word_id("prompt_snapshot"), word_id("tool_result")

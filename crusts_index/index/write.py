@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from contextlib import suppress
 from itertools import chain
 from operator import itemgetter
@@ -19,6 +18,7 @@ from crusts_index.index.plan import PARSER
 from crusts_index.index.read import DROP, RECORD_BYTES, RETAIN, Manner, Stretch
 from crusts_index.index.sessions import settle_sessions, settle_view
 from crusts_index.index.sums import settle_all_sums, settle_sums
+from crusts_index.store.driver import sqlite3
 from crusts_index.store.open import explained
 from crusts_index.store.promises import note_text
 from crusts_index.transcript.blocks import Again

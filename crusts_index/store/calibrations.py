@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
-
+from crusts_index.store.driver import sqlite3
 from crusts_index.store.open import transaction
 from crusts_index.store.promises import note_text
 

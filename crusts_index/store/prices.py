@@ -4,11 +4,11 @@ The package is slow to import, so it is only where a call has a model that is no
 not asked about before.
 """
 
-import json
-import sqlite3
 from contextlib import nullcontext
 
+from crusts_index.jsontext import dumps
 from crusts_index.store.call_sums import sum_all_again, sum_model_again
+from crusts_index.store.driver import sqlite3
 from crusts_index.store.open import transaction
 
 TYPE_CHECKING = False
@@ -83,7 +83,7 @@ def learn_prices(
     the newest list first, and is the only thing here that uses the network. Raises CrustsError if it cannot.
     """
     refresh = refresh or refresh_online
-    if only is not None and not refresh and not connection.execute(_IS_NEW, (json.dumps(list(only)),)).fetchone()[0]:
+    if only is not None and not refresh and not connection.execute(_IS_NEW, (dumps(list(only)),)).fetchone()[0]:
         return []
     wanted = [row[0] for row in connection.execute(_USED if refresh else _UNPRICED)]
     if not wanted:
@@ -120,7 +120,7 @@ def resolve_prices(connection: sqlite3.Connection, call_ids: "Iterable[int] | No
         connection.execute(_RESOLVE)
         sum_all_again(connection)
     else:
-        connection.execute(_RESOLVE_CALLS, {"ids": json.dumps(list(call_ids))})
+        connection.execute(_RESOLVE_CALLS, {"ids": dumps(list(call_ids))})
 
 
 def _note(connection: sqlite3.Connection, found: "Mapping[str, Sequence[Row]]", source: str, now_ms: int) -> None:

@@ -4,13 +4,13 @@ SQLAlchemy and Alembic are imported only for a store of an older revision.
 """
 
 import os
-import sqlite3
 import zlib
 from contextlib import closing, contextmanager, nullcontext, suppress
 
 from crusts_index.errors import CrustsError
 from crusts_index.folders import make_private
 from crusts_index.resources import resource_path
+from crusts_index.store.driver import sqlite3
 from crusts_index.store.open import (
     HEAD,
     demand_regular,

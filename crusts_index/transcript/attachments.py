@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from crusts_index.transcript.lean import msgspec
 from crusts_index.transcript.pictures import document_tokens, image_tokens
 from crusts_index.transcript.shapes import Raw
 from crusts_index.transcript.spelling import camel
+from crusts_index.tuples import NamedTuple
 
 _decode = msgspec.json.decode
 

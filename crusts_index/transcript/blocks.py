@@ -7,14 +7,13 @@ earlier ones where it was written. So are the rare answers whose lines name seve
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from crusts_index.transcript.responses import Part, Touched
 from crusts_index.transcript.rows import RECORD_BITS, thread_id
 from crusts_index.transcript.state import State
 from crusts_index.transcript.step import Step
 from crusts_index.transcript.weights import Weights
 from crusts_index.transcript.words import Words
+from crusts_index.tuples import NamedTuple
 
 _ESTIMATE = 8
 _OFFSET = (1 << RECORD_BITS) - 1

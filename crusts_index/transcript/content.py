@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from crusts_index.transcript.lean import msgspec
 from crusts_index.transcript.measure import Measure, measure
 from crusts_index.transcript.pictures import document_tokens, image_tokens
 from crusts_index.transcript.shapes import Block, Item, Raw, Source
+from crusts_index.tuples import NamedTuple
 
 LONGEST_PREVIEW = 80
 """Characters kept of a text that is no prompt, answer or summary (D16)."""

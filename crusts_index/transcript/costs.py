@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from crusts_index.transcript.spelling import camel
+from crusts_index.tuples import NamedTuple
 
 _MOST_COUNT = 2**53
 # The counts in the order of the columns, and whether one is none where it is not logged.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from crusts_index.transcript import categories
@@ -10,7 +9,6 @@ from crusts_index.transcript.attachments import read_attachment
 from crusts_index.transcript.blocks import Blocks
 from crusts_index.transcript.content import clip, measure_all, measure_result, preview
 from crusts_index.transcript.costs import costs_of
-from crusts_index.transcript.decode import parse
 from crusts_index.transcript.lean import msgspec
 from crusts_index.transcript.past import Uuid
 from crusts_index.transcript.places import Places, uuid_key
@@ -130,7 +128,7 @@ class Notices:
 
     def take_lost(self, step: Step) -> None:
         """Records that were not written, as Claude Code says (D20)."""
-        self._lose(step, camel(parse(step.line) if isinstance(step.line, bytes) else step.line))
+        self._lose(step, _body(step))
 
     def take_superseded(self, step: Step) -> None:
         """Messages that an assistant record says it supersedes."""
@@ -187,7 +185,7 @@ class Notices:
     def take_meta(self, step: Step) -> None:
         """A bookkeeping record of which the last one wins."""
         kind = step.record.type or ""
-        body = camel(parse(step.line) if isinstance(step.line, bytes) else step.line)
+        body = _body(step)
         name = LAST_WINS[kind]
         value: Any = body.get(name) if name else {k: v for k, v in body.items() if k not in ("type", "sessionId")}
         if value is None or (kind == "worktree-state" and not body.get("worktreeSession")):
@@ -198,13 +196,13 @@ class Notices:
                 return
         if kind == "cost-state":
             self.costs += [(self._transcript_id, cost.model, step.id, *cost[1:]) for cost in costs_of(body)]
-        text = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+        text = value if isinstance(value, str) else _dumps(value)
         self.meta.append((self._transcript_id, kind, step.id, clip(text)))
 
     def _lose(self, step: Step, body: dict[str, Any]) -> None:
         """Keep the numbers that it tells; the record itself is counted as any other."""
         counts = {name: value for name, value in body.items() if type(value) is int}
-        self.meta.append((self._transcript_id, LOST, step.id, json.dumps(counts, separators=(",", ":"))))
+        self.meta.append((self._transcript_id, LOST, step.id, _dumps(counts)))
 
     def _boundary(self, step: Step) -> None:
         """A compaction: what follows it stands in a new epoch (D10)."""
@@ -270,7 +268,23 @@ def nests_record(record: Record) -> bool:
 
 def names(found: list[str]) -> str | None:
     """Names as a JSON array; None for none."""
-    return json.dumps(found, ensure_ascii=False, separators=(",", ":")) if found else None
+    return _dumps(found, ensure_ascii=False) if found else None
+
+
+def _body(step: Step) -> dict[str, Any]:
+    """All that a record holds."""
+    if not isinstance(step.line, bytes):
+        return camel(step.line)
+    # Only now, as `json` below: a short run that reads no such record starts sooner without.
+    from crusts_index.transcript.parse import parse
+
+    return camel(parse(step.line))
+
+
+def _dumps(value: Any, *, ensure_ascii: bool = True) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=ensure_ascii, separators=(",", ":"))
 
 
 def _preserved(body: dict[str, Any]) -> list[str]:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
-
 from crusts_index.transcript.rows import Row
+from crusts_index.tuples import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+else:
+    Protocol = object
 
 Uuid = bytes | str
 """A uuid as kept: 16 bytes, or the text itself where it is no well-formed uuid."""

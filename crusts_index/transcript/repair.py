@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import types
 from functools import cache
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -10,7 +9,6 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 from crusts_index.transcript.lean import msgspec
 from crusts_index.transcript.shapes import Raw, Record, Shape
 
-_SURROGATES = re.compile("[\ud800-\udfff]")
 S = TypeVar("S", bound=Shape)
 _FLOAT_LIMIT = 2.0**63
 _COUNTS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
@@ -81,11 +79,22 @@ def _is_number(count: Any) -> bool:
 
 
 def _is_clean(text: str) -> bool:
-    return "\0" not in text and (text.isascii() or _SURROGATES.search(text) is None)
+    if "\0" in text:
+        return False
+    try:
+        if not text.isascii():
+            text.encode()
+    except UnicodeEncodeError:  # lone surrogates
+        return False
+    return True
 
 
 def _clean_text(text: str) -> str:
-    return text if _is_clean(text) else _SURROGATES.sub("\ufffd", text.replace("\0", ""))
+    if _is_clean(text):
+        return text
+    from crusts_index.transcript.patterns import SURROGATES
+
+    return SURROGATES.sub("\ufffd", text.replace("\0", ""))
 
 
 def _fit(value: Any, wanted: Any) -> Any:

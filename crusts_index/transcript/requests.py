@@ -3,8 +3,7 @@ stand before the messages weigh (D11, D20). Texts are measured, never kept."""
 
 from __future__ import annotations
 
-import json
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from crusts_index.transcript.digest import hash48
 from crusts_index.transcript.lean import msgspec
@@ -25,6 +24,7 @@ from crusts_index.transcript.shapes import (
 )
 from crusts_index.transcript.step import Line, Step
 from crusts_index.transcript.words import Words
+from crusts_index.tuples import NamedTuple
 
 S = TypeVar("S", bound=Shape)
 
@@ -174,6 +174,8 @@ def _cache_of(raw: Raw) -> str:
         path = part.get("path") if isinstance(part, dict) else None
         if isinstance(path, list):
             place = path[:1] if path[:1] == ["messages"] else path
+            import json  # few records have such a part
+
             marks.append(json.dumps([place, part.get("value")], sort_keys=True))
     return "".join(dict.fromkeys(marks))
 

@@ -5,9 +5,10 @@ large or rarely needed stay raw bytes (`msgspec.Raw`) and are decoded by the one
 
 Claude Code's own fields are camelCase. Some tools that write transcripts spell them in snake_case: a line with such a
 spelling does not fit either, and `repair` takes it.
-"""
 
-from __future__ import annotations
+Types are told by themselves and not as texts, which would have to be parsed at each start: a shape stands above those
+that name it.
+"""
 
 from typing import TypeVar
 
@@ -55,22 +56,6 @@ class OutputDetails(Shape):
     thinking_tokens: int | None = None
 
 
-class Usage(Shape):
-    """`message.usage`, and one of its `iterations`."""
-
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cache_creation_input_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
-    cache_creation: CacheCreation | None = None
-    server_tool_use: ServerToolUse | None = None
-    output_tokens_details: OutputDetails | None = None
-    service_tier: str | None = None
-    speed: str | None = None
-    inference_geo: str | None = None
-    iterations: list[Iteration] | None = None
-
-
 class Iteration(Shape):
     """One of `usage.iterations`; only those of type `advisor_message` count (D1)."""
 
@@ -86,6 +71,22 @@ class Iteration(Shape):
     service_tier: str | None = None
     speed: str | None = None
     inference_geo: str | None = None
+
+
+class Usage(Shape):
+    """`message.usage`, and one of its `iterations`."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    cache_creation: CacheCreation | None = None
+    server_tool_use: ServerToolUse | None = None
+    output_tokens_details: OutputDetails | None = None
+    service_tier: str | None = None
+    speed: str | None = None
+    inference_geo: str | None = None
+    iterations: list[Iteration] | None = None
 
 
 class Source(Shape):

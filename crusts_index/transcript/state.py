@@ -1,6 +1,7 @@
-"""The small state that a fold carries from one stretch of a transcript to the next; kept with the high-water mark."""
+"""The small state that a fold carries from one stretch of a transcript to the next; kept with the high-water mark.
 
-from __future__ import annotations
+Types are told by themselves and not as texts, as in `shapes`.
+"""
 
 from crusts_index.transcript.lean import msgspec
 
@@ -60,7 +61,7 @@ class State(msgspec.Struct, array_like=True):
         return _encode(self).decode()
 
     @classmethod
-    def load(cls, text: str) -> State:
+    def load(cls, text: str) -> "State":
         """From what `dump` wrote."""
         return _decode(text)
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
-_EXCESS_DIGITS = re.compile(r"(\.\d{6})\d+")
 # Years that no transcript can bear are no times.
 _EARLIEST = (datetime(2000, 1, 1, tzinfo=UTC) - _EPOCH) // _MILLISECOND
 _LATEST = (datetime(2200, 1, 1, tzinfo=UTC) - _EPOCH) // _MILLISECOND
@@ -40,8 +38,10 @@ def _parse(stamp: str) -> int | None:
     try:
         moment = datetime.fromisoformat(stamp)
     except ValueError:
+        from crusts_index.transcript.patterns import EXCESS_DIGITS
+
         try:
-            moment = datetime.fromisoformat(_EXCESS_DIGITS.sub(r"\1", stamp.strip()))
+            moment = datetime.fromisoformat(EXCESS_DIGITS.sub(r"\1", stamp.strip()))
         except ValueError:
             return None
     if moment.tzinfo is None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from crusts_index.tools import EDITS, READS, RUNS_COMMANDS, STARTS_AGENTS
 from crusts_index.transcript.content import Result
 from crusts_index.transcript.digest import hash48
@@ -20,8 +18,6 @@ LONGEST_TEXT = 2048
 
 _decode_input = msgspec.json.Decoder(ToolInput).decode
 _decode_outcome = msgspec.json.Decoder(ToolOutcome).decode
-_OWN_COMMAND = re.compile(r"(?:^|[\s;&|/(])(?:claude-)?crusts(?:\s|$)")
-_STUB = re.compile(r"\s*+(?:<system-reminder>)?+\s*+File (?:has )?+(?:not changed|unchanged)")
 _CUT_REACH = 400
 _THREAD = (1 << THREAD_BITS) - 1
 _LONGEST_STUB = 1000
@@ -168,7 +164,7 @@ class ToolUses:
         if path is not None:
             use.path = path[:LONGEST_TEXT]
         if words is not None:
-            use.is_own = 1 if name in RUNS_COMMANDS and "crusts" in words and _OWN_COMMAND.search(words) else 0
+            use.is_own = 1 if name in RUNS_COMMANDS and "crusts" in words and _is_own(words) else 0
             use.command = words[:LONGEST_TEXT]
         if name in READS:
             use.read_offset, use.read_limit = _whole(said.offset), _whole(said.limit)
@@ -226,9 +222,21 @@ def _row_of(use: ToolUse, words: Words) -> Row:
     )
 
 
+def _is_own(command: str) -> bool:
+    from crusts_index.transcript.patterns import OWN_COMMAND
+
+    return OWN_COMMAND.search(command) is not None
+
+
+def _is_stub(text: str) -> bool:
+    from crusts_index.transcript.patterns import STUB
+
+    return STUB.match(text) is not None
+
+
 def _mark_short(use: ToolUse, result: Result) -> None:
     first = result.texts[0]
-    if result.chars < _LONGEST_STUB and "File " in first and _STUB.match(first):
+    if result.chars < _LONGEST_STUB and "File " in first and _is_stub(first):
         use.is_stub = 1
     is_short = result.chars == len(first) <= _CUT_REACH
     ends = first if is_short else first[:_CUT_REACH] + "\n" + result.texts[-1][-_CUT_REACH:]
