@@ -8,8 +8,7 @@
 -- share of the billed output, null where its estimate stands; tool gave it, of a result; is_answer: it is of the first
 -- call's answer.
 with told as materialized (
-  select id, thread_id, ordinal, branch, epoch, model, input_tokens + cache_read_tokens + cache_write_tokens as context,
-         row_number() over (partition by model order by last_ms desc, id desc) as nth
+  select id, row_number() over (partition by model order by last_ms desc, id desc) as nth
   from stored_responses
   where id > 0 and flags & 14 = 8 and model is not null
     and input_tokens + cache_read_tokens + cache_write_tokens > 0
@@ -21,11 +20,13 @@ with told as materialized (
 ),
 pair as materialized (
   select t.id, n.id as next_id, t.thread_id & ((1 << 20) - 1) as thread, t.branch, t.epoch, t.model,
-         n.input_tokens + n.cache_read_tokens + n.cache_write_tokens - t.context as growth
-  from told as t
+         n.input_tokens + n.cache_read_tokens + n.cache_write_tokens
+           - (t.input_tokens + t.cache_read_tokens + t.cache_write_tokens) as growth
+  from told
+  cross join stored_responses as t on t.id = told.id
   cross join stored_responses as n on n.id = (
     select min(x.id) from stored_responses as x where x.thread_id = t.thread_id and x.id > t.id and not x.flags & 6)
-  where t.nth <= ifnull(:most, t.nth) and n.ordinal = t.ordinal + 1 and n.branch = t.branch and n.epoch = t.epoch
+  where told.nth <= ifnull(:most, told.nth) and n.ordinal = t.ordinal + 1 and n.branch = t.branch and n.epoch = t.epoch
     and n.model = t.model and n.flags & 8
 )
 select p.id as pair, w.word as model, p.growth, (select k.word from words as k where k.id = b.kind) as kind,

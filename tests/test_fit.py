@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -12,15 +14,16 @@ from hypothesis import given
 
 from crusts_index.index.estimates import estimate_all, load_weights
 from crusts_index.index.find import find_one
-from crusts_index.index.fit import Pair, fitted_factor
+from crusts_index.index.fit import Pair, fit_weights, fitted_factor
 from crusts_index.index.ingest import name_new
 from crusts_index.index.plan import Job
 from crusts_index.index.read import Manner, read
+from crusts_index.index.run import Options, index_roots
 from crusts_index.index.sums import settle_sums
 from crusts_index.index.write import Writer
 from crusts_index.store.open import open_store, transaction
 from crusts_index.transcript.weights import SHIPPED
-from tests.builders import ClaudeFolder, Transcript, usage, weighs
+from tests.builders import START, ClaudeFolder, Transcript, usage, weighs
 from tests.families import families
 from tests.picture import ask, assert_same, index, new_store, one, picture, scratch
 from tests.profiles import examples
@@ -40,15 +43,18 @@ def folder() -> Iterator[ClaudeFolder]:
         yield ClaudeFolder(home)
 
 
-def grown(folder: ClaudeFolder, pairs: int, growth: float, *, model: str = OLD, session: int = 1) -> Transcript:
-    """A session whose prompts weigh `growth` times what is estimated by the older tokenizer."""
-    t = folder.main(f"5e551001-0000-4000-8000-0000000000{session:02d}", model=model)
+def grown(
+    folder: ClaudeFolder, pairs: int, growth: float, *, model: str = OLD, session: int = 1, day: int = 0
+) -> Transcript:
+    """A session of that day whose prompts weigh `growth` times what is estimated by the older tokenizer."""
+    start = START + timedelta(days=day)
+    t = folder.main(f"5e551001-0000-4000-8000-0000000000{session:02d}", model=model, start=start)
     context = 20_000
     for _ in range(pairs + 1):
         t.prompt(WORDS)
         t.response(SAID, context=context, output=ANSWER)
         context += ANSWER + round(growth * 0.207 * 800)
-    t.write()
+    os.utime(t.write(), (start.timestamp(), start.timestamp()))
     return t
 
 
@@ -75,6 +81,18 @@ def re_estimated(db: Path) -> None:
     with closing(open_store(db, write=True)) as store, transaction(store):
         estimate_all(store)
         settle_sums(store)
+
+
+def read_in(db: Path, folder: ClaudeFolder, jobs: int) -> None:
+    """What a plain index reads, without what it does behind it."""
+    with closing(open_store(db, write=True)) as store:
+        index_roots(store, str(db), [str(folder.config / "projects")], Options(jobs=jobs, fits=True))
+
+
+def fit(db: Path) -> None:
+    """What a plain index does behind it about the weights."""
+    with closing(open_store(db, write=True)) as store:
+        fit_weights(store, is_fitting=True)
 
 
 def test_a_factor_follows_the_user_s_own_calls(folder: ClaudeFolder) -> None:
@@ -183,6 +201,31 @@ def test_a_fitted_store_verifies_and_is_rebuilt(folder: ClaudeFolder) -> None:
     assert 0 == folder.crusts("verify").code
     folder.crusts("index", "--rebuild")
     assert before == (ask(db_of(folder), FACTORS), prompts(folder))
+
+
+@pytest.mark.parametrize("jobs", [0, 2])
+def test_much_that_is_new_is_fitted_to_on_the_way(
+    folder: ClaudeFolder, monkeypatch: pytest.MonkeyPatch, jobs: int
+) -> None:
+    """The latest transcripts tell the factors, before the rest is read: it has the estimates that a fit behind all of
+    it makes, and that one moves nothing. Where little is new there is no fit on the way."""
+    for session in (1, 2):
+        grown(folder, 30, 2.0, session=session, day=session)
+    late = grown(folder, 510, 1.25, session=3, day=3)
+    behind, between = new_store(folder.home, "behind.db"), new_store(folder.home, "between.db")
+    read_in(behind, folder, jobs)
+    assert [] == ask(behind, FACTORS)
+    fit(behind)
+    monkeypatch.setattr("crusts_index.index.ingest.WORTH_FITTING_BYTES", 1)
+    monkeypatch.setattr("crusts_index.index.ingest.FITTED_BYTES", late.path.stat().st_size)
+    read_in(between, folder, jobs)
+    fitted = picture(between)
+    assert [OLD] == [model for model, *_ in ask(between, FACTORS)]
+    assert ask(behind, FACTORS) == ask(between, FACTORS)
+    assert_same(picture(behind), fitted)
+    fit(between)
+    assert ask(behind, FACTORS) == ask(between, FACTORS)
+    assert_same(fitted, picture(between))
 
 
 def test_the_middle_of_the_tokens() -> None:

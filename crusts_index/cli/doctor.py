@@ -10,7 +10,7 @@ from crusts_index.cli.declared import Annotated, Option
 from crusts_index.cli.progress import show_progress
 from crusts_index.errors import CrustsError
 from crusts_index.index import leftovers
-from crusts_index.index.refresh import index_all, keep_up, keeps_text
+from crusts_index.index.refresh import index_all, keep_up, keeps_text, may_fit
 from crusts_index.index.summary import Options
 from crusts_index.render import console, text
 from crusts_index.store import private
@@ -73,7 +73,9 @@ def _mend(settings: Settings) -> list[str]:
     leftovers.clear(settings)
     done += [f"Cleared away {path}." for path in left if not os.path.exists(path)]
     with suppress(CrustsError), show_progress("indexing", quiet=settings.json) as progress:
-        summary = index_all(settings, Options(keep_text=keeps_text(settings), progress=progress))
+        summary = index_all(
+            settings, Options(keep_text=keeps_text(settings), progress=progress, fits=may_fit(settings))
+        )
         if summary.changed:
             done.append(f"Read {summary.changed:,} transcripts ({text.size(summary.bytes_read)}).")
     with suppress(CrustsError):

@@ -5,7 +5,7 @@ import sys
 from crusts_index.cli import options
 from crusts_index.cli.declared import Annotated, Option
 from crusts_index.cli.progress import show_progress
-from crusts_index.index.refresh import index_all, index_named, is_kept_up, keep_up, keeps_text, list_problems
+from crusts_index.index.refresh import index_all, index_named, is_kept_up, keep_up, keeps_text, list_problems, may_fit
 from crusts_index.index.summary import Options, Summary
 from crusts_index.render import console, jsonout
 from crusts_index.store.settings import Settings
@@ -45,7 +45,7 @@ def index(
         run_hook(settings, read_stdin())
         return
     with show_progress("indexing", quiet=settings.json) as progress:
-        run = Options(jobs=jobs, keep_text=keeps_text(settings), progress=progress)
+        run = Options(jobs=jobs, keep_text=keeps_text(settings), progress=progress, fits=may_fit(settings))
         if rebuild:
             from crusts_index.index.rebuild import rebuild as rebuild_store
 

@@ -25,9 +25,6 @@ LEAST_MOVE = 0.01
 MORE_CALLS = 1.1
 """How many times the calls of the last fit there must be before the next one."""
 
-FIT_WEIGHTS = "fitWeights"
-"""The setting in config.json: false = what is shipped holds."""
-
 _FITTED = "fitted"
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING
 
 from crusts_index.index.estimates import load_weights
 from crusts_index.index.metas import read_meta, set_meta
-from crusts_index.index.plan import Job, Plan
+from crusts_index.index.plan import Job, Plan, unread_bytes
 from crusts_index.index.read import Manner, Outcome, Stretch, Task, read_here, without_collector
 from crusts_index.index.write import Writer
 from crusts_index.store.driver import sqlite3
@@ -29,17 +29,21 @@ GRACE_SECONDS = 0.5
 WORTH_TWO_BYTES = 100 << 20
 """Pending bytes from which a second one does."""
 
+FITTED_BYTES = 72 << 20
+"""Of much that is new the latest, read first and fitted to, so that all else is estimated only once (D9): for five
+models used by turns that is what a fit asks for."""
+
+WORTH_FITTING_BYTES = 112 << 20
+"""Pending bytes from which that is less work than to estimate all of it again."""
+
 
 @without_collector()
 def ingest(store: sqlite3.Connection, path: str, plan: Plan, options: Options, summary: Summary) -> None:
     """Read and write all jobs of the plan, or as many as fit into the seconds that the run may take."""
-    # Rows in the order of time make the densest store; with a deadline what is asked for first comes first.
-    latest_first = options.seconds is not None
-    jobs = sorted(plan.jobs, key=lambda job: job.seen.mtime_ns, reverse=latest_first)
+    jobs, latest = _in_order(plan, options)
     tasks = name_new(store, jobs, keep_text=options.keep_text)
     ids = {job.seen.path: transcript for job, transcript in tasks}
-    manner = Manner(options.keep_text, load_weights(store))
-    writer = Writer(store, manner)
+    writer = Writer(store, Manner(options.keep_text, load_weights(store)))
     void: set[str] = set()
     read = 0
     left = len(tasks)
@@ -48,7 +52,10 @@ def ingest(store: sqlite3.Connection, path: str, plan: Plan, options: Options, s
     def is_up(more: int) -> bool:
         return _is_time_up(options, started, read + more)
 
-    outcomes = _outcomes(store, tasks, path, options, manner, plan.pending_bytes, is_up)
+    def read_some(some: list[Task]) -> Iterator[Outcome]:
+        return _outcomes(store, some, path, options, writer.manner, plan.pending_bytes, is_up)
+
+    outcomes = _fit_between(store, writer, tasks[:latest], tasks[latest:], read_some)
     try:
         for job, outcome in outcomes:
             if isinstance(outcome, Stretch):
@@ -75,15 +82,45 @@ def ingest(store: sqlite3.Connection, path: str, plan: Plan, options: Options, s
         writer.abandon()
         raise
     finally:
-        close = getattr(outcomes, "close", None)
-        if close is not None:
-            close()
+        outcomes.close()
         summary.changed = len(summary.touched)
         summary.records, summary.problems, summary.bytes_read = (
             writer.records,
             writer.problems,
             writer.bytes_read,
         )
+
+
+def _in_order(plan: Plan, options: Options) -> tuple[list[Job], int]:
+    """The jobs as they are to be read, and how many of them are to be fitted to before the rest is."""
+    # Rows in the order of time make the densest store; with a deadline what is asked for first comes first.
+    latest_first = options.seconds is not None
+    jobs = sorted(plan.jobs, key=lambda job: job.seen.mtime_ns, reverse=latest_first)
+    if not options.fits or plan.pending_bytes < WORTH_FITTING_BYTES:
+        return jobs, 0
+    size, first = 0, len(jobs)
+    while first and size < FITTED_BYTES:
+        first -= 1
+        size += unread_bytes(*jobs[first])
+    return jobs[first:] + jobs[:first], len(jobs) - first
+
+
+def _fit_between(
+    store: sqlite3.Connection,
+    writer: Writer,
+    latest: list[Task],
+    rest: list[Task],
+    read_some: Callable[[list[Task]], Iterator[Outcome]],
+) -> Generator[Outcome, None, None]:
+    """Read the latest, if any are to be fitted to, and the rest by the weights that hold then."""
+    if latest:
+        from crusts_index.index.fit import fit_weights  # most runs read little
+
+        yield from read_some(latest)
+        writer.commit()
+        fit_weights(store, is_fitting=True)
+        writer.manner = writer.manner._replace(weights=load_weights(store))
+    yield from read_some(rest)
 
 
 def _is_time_up(options: Options, started: float, read: int) -> bool:

@@ -69,7 +69,7 @@ def _build(settings: Settings, options: Options, roots: list[str]) -> Summary:
         with closing(open_store(settings.db, write=True, timeout=TURN_SECONDS)) as store:
             name_all(store, seen, keep_text=options.keep_text)  # so that one has the same id in both stores
         begun = _carry_over(settings.db, fresh, seen)
-        options.known_only = True
+        options.known_only, options.fits = True, False  # the weights are carried over
         summary = index_all(Settings(**{**vars(settings), "db": fresh}), options)
         with held(store_lock(settings.db), timeout=TURN_SECONDS) as is_alone:
             if not is_alone:

@@ -46,6 +46,11 @@ def keeps_text(settings: Settings) -> bool:
     return store_config.keeps_text(settings.config)
 
 
+def may_fit(settings: Settings) -> bool:
+    """Whether weights may be fitted to the user's own calls (D9): `fitWeights: false` keeps what is shipped."""
+    return settings.config.get("fitWeights", True) is not False
+
+
 def open_writer(settings: Settings, timeout: float | None = None) -> sqlite3.Connection:
     """The store, made or upgraded first where that is needed, open for writing; `timeout` seconds for each lock.
 
@@ -175,7 +180,7 @@ def keep_up(settings: Settings, summary: Summary | None, *, ask_all: bool = Fals
     Gives back the models without a price.
     `summary` is that of the run before it; None = look at everything. Raises CrustsError where the store cannot be had.
     """
-    from crusts_index.index.fit import FIT_WEIGHTS, fit_weights
+    from crusts_index.index.fit import fit_weights
     from crusts_index.store.prices import learn_prices
 
     store = open_store(settings.db, write=True)
@@ -183,7 +188,7 @@ def keep_up(settings: Settings, summary: Summary | None, *, ask_all: bool = Fals
         latest = last_run(store)
         only = summary.read_since(latest, was_known=summary.was_kept_up) if summary is not None else None
         unpriced = learn_prices(store, now_ms(), only=only, refresh=ask_all, refresh_online=fetch)
-        fit_weights(store, is_fitting=settings.config.get(FIT_WEIGHTS, True) is not False)
+        fit_weights(store, is_fitting=may_fit(settings))
         try:
             if os.path.exists(search_path(settings.db)):
                 from crusts_index.store import search

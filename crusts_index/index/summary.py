@@ -22,6 +22,7 @@ class Options:
         progress: Progress | None = None,
         most_bytes: int | None = None,
         known_only: bool = False,
+        fits: bool = False,
     ) -> None:
         self.jobs = jobs
         """Worker processes that read while this one writes; None = as many as pay, perhaps none."""
@@ -35,6 +36,8 @@ class Options:
         """A run with more than this to read is not begun: it is none for the quick path."""
         self.known_only = known_only
         """Only transcripts that the store has a row of are read."""
+        self.fits = fits
+        """The weights may be fitted on the way, where much is read (D9)."""
 
 
 class Summary:

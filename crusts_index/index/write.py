@@ -92,7 +92,7 @@ class Writer:
     """Collects stretches into transactions. Call `close` at the end, `abandon` to throw away what is not committed."""
 
     def __init__(self, store: sqlite3.Connection, manner: Manner) -> None:
-        self._store, self._keep_text, self._weights = store, manner.keep_text, manner.weights
+        self._store, self.manner = store, manner
         self.records = self.problems = self.bytes_read = 0
         self._reset()
 
@@ -113,7 +113,7 @@ class Writer:
         with explained(self._store):
             if not self._store.in_transaction:
                 self._store.execute("begin immediate")
-                if self._keep_text:
+                if self.manner.keep_text:
                     note_text(self._store)
             if not self._still_holds(stretch):
                 return False
@@ -258,7 +258,7 @@ class Writer:
     def _settle_estimates(self) -> set[int]:
         """Estimate again what was estimated without its model; gives back responses whose outputs are to be spread."""
         weights, again = load_weights(self._store), self._again
-        if weights != self._weights:  # another run fitted them meanwhile
+        if weights != self.manner.weights:  # another run fitted them meanwhile
             again = []
             for transcript in self._transcripts:
                 low, high = bounds(transcript)
