@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import pytest
 from crusts_index.errors import CrustsError
 from crusts_index.store.open import checkpoint, explain, open_store, path_of, transaction
 from crusts_index.store.upgrade import ensure
+from tests.builders import ClaudeFolder
 from tests.program import Program, folder_for_all
 
 ADD = "insert into store_facts values (?, ?)"
@@ -228,3 +231,53 @@ def test_a_log_that_cannot_be_read_is_not_passed_over() -> None:
         lone.chmod(0o755)
         assert said.startswith("CrustsError: ")
         assert 1 == len(said.splitlines())
+
+
+COUNTED = """
+import sys
+from crusts_index.__main__ import main
+opened = []
+sys.addaudithook(lambda event, args: opened.append(args) if event == "sqlite3.connect" else None)
+code = main(["index"])
+print(len(opened), file=sys.stderr)
+sys.exit(code)
+"""
+
+
+def openings(folder: ClaudeFolder, tmp_path: Path) -> int:
+    """How often an index opens a database: each time the whole schema is parsed."""
+    environment = {**os.environ, "CRUSTS_HOME": str(tmp_path / "home"), "CLAUDE_CONFIG_DIR": str(folder.config)}
+    done = subprocess.run([sys.executable, "-c", COUNTED], env=environment, capture_output=True, text=True, check=True)
+    return int(done.stderr)
+
+
+def test_an_index_opens_its_store_once(tmp_path: Path) -> None:
+    """Also where it reads, learns prices and fits; what is missing or of other views is made first."""
+    folder = ClaudeFolder(tmp_path)
+    t = folder.main()
+    t.prompt("go")
+    t.response("one")
+    t.write()
+    assert 1 < openings(folder, tmp_path)
+    assert 1 == openings(folder, tmp_path)
+    t.response("two")
+    t.write()
+    assert 1 == openings(folder, tmp_path)
+    store = tmp_path / "home" / "index.db"
+    with closing(sqlite3.connect(store)) as other, other:
+        other.execute("drop view calls")
+        other.execute("update store_facts set value = 'x' || value where name = 'views'")
+    assert 1 < openings(folder, tmp_path)
+    assert 1 == openings(folder, tmp_path)
+    with closing(open_store(store)) as reader:
+        assert 2 == reader.execute("select count(*) from calls").fetchone()[0]
+
+
+def test_a_killed_upgrade_s_copy_is_cleared_before_the_store_is_opened(tmp_path: Path) -> None:
+    """Half a copy goes only while nobody writes: not this run either."""
+    folder = ClaudeFolder(tmp_path)
+    openings(folder, tmp_path)
+    half = tmp_path / "home" / "index.db.0001.bak.new"
+    half.touch()
+    openings(folder, tmp_path)
+    assert not half.exists()

@@ -39,6 +39,11 @@ def find(settings: Settings) -> list[str]:
     return [*_half_made(settings.db), *_unfinished(settings), *_scratch_folders(settings.db)]
 
 
+def has_half_made(settings: Settings) -> bool:
+    """Whether there is what goes only while nobody writes to the store."""
+    return any(_half_made(settings.db))
+
+
 def clear(settings: Settings, *, is_rebuilding: bool = False) -> None:
     """Delete it. Half-made stores only while nobody else rebuilds, upgrades or writes: else the next run does."""
     for path in list(_unfinished(settings)):

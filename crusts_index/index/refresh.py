@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 
 from crusts_index.claude.roots import Root, find_roots
 from crusts_index.errors import CrustsError
@@ -16,14 +17,16 @@ from crusts_index.store.driver import sqlite3
 from crusts_index.store.open import TIMEOUT, checkpoint, open_store
 from crusts_index.store.promises import Promises
 from crusts_index.store.settings import Settings, search_path
-from crusts_index.store.upgrade import ensure
+from crusts_index.store.upgrade import ensure, open_ensured
 from crusts_index.store.when import now_ms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from crusts_index.rows.reports import Problem
+
+    Behind = Callable[[sqlite3.Connection, Summary], None]
 
 HOOK_SECONDS = 1.0
 """The longest that a hook waits for another program to leave the store."""
@@ -60,11 +63,13 @@ def open_writer(settings: Settings, timeout: float | None = None) -> sqlite3.Con
     is_patient = timeout is None
     if timeout is None:
         timeout = TURN_SECONDS
-    ensure(settings.db, timeout=timeout)
-    leftovers.clear(settings)
-    private.tighten(settings)
-    store = open_store(settings.db, write=True, timeout=timeout)
+    if leftovers.has_half_made(settings):
+        ensure(settings.db, timeout=timeout)
+        leftovers.clear(settings)
+    store = open_ensured(settings.db, timeout=timeout)
     try:
+        leftovers.clear(settings)
+        private.tighten(settings)
         found = Promises(store)
         if is_patient and found.has_text and store_config.forbids_text(settings.config):
             from crusts_index.index.privacy import scrub
@@ -82,14 +87,19 @@ def open_writer(settings: Settings, timeout: float | None = None) -> sqlite3.Con
     return store
 
 
-def index_all(settings: Settings, options: Options, timeout: float | None = None) -> Summary:
-    """Index all roots."""
+def index_all(
+    settings: Settings, options: Options, timeout: float | None = None, then: Behind | None = None
+) -> Summary:
+    """Index all roots; `then` is what is to be done behind it, on the same connection."""
     roots = roots_of(settings)
     store = open_writer(settings, timeout)
     try:
         summary = index_roots(store, settings.db, [root.projects_dir for root in roots], options)
         if summary.touched:
             _look_around(store, roots, summary.touched, options)
+        if then is not None:
+            then(store, summary)
+        if summary.touched:
             checkpoint(store)
     finally:
         store.close()
@@ -131,12 +141,10 @@ def open_refreshed(settings: Settings) -> sqlite3.Connection:
     trouble = None
     try:
         if settings.refresh:
-            summary = index_all(settings, report_options(settings), timeout=REPORT_SECONDS)
+            summary = index_all(settings, report_options(settings), timeout=REPORT_SECONDS, then=_price)
             if not summary.is_complete:
                 left = max(0, summary.pending_bytes - summary.bytes_read) / 1e6
                 note(f"the store is behind by about {left:,.1f} MB of transcripts: run `crusts index`")
-            if summary.touched or not summary.was_priced:
-                _price(settings, summary)
         elif os.path.exists(settings.db):
             ensure(settings.db, timeout=REPORT_SECONDS)
     except CrustsError as error:
@@ -150,21 +158,19 @@ def open_refreshed(settings: Settings) -> sqlite3.Connection:
     return store
 
 
-def _price(settings: Settings, summary: Summary) -> None:
+def _price(store: sqlite3.Connection, summary: Summary) -> None:
     """Give calls that a report or a hook read their prices (D15); says so where that takes a while."""
+    if not summary.touched and summary.was_priced:
+        return
     from crusts_index.store.prices import learn_prices
 
     def tell(models: list[str]) -> None:
         note(f"looking up the prices of {', '.join(models[:5])}, once")
 
-    store = open_store(settings.db, write=True, timeout=REPORT_SECONDS)
-    try:
-        latest = last_run(store)
-        only = summary.read_since(latest, was_known=summary.was_priced)
-        learn_prices(store, now_ms(), only=only, on_asking=tell)
-        say_of(store, latest, PRICED)
-    finally:
-        store.close()
+    latest = last_run(store)
+    only = summary.read_since(latest, was_known=summary.was_priced)
+    learn_prices(store, now_ms(), only=only, on_asking=tell)
+    say_of(store, latest, PRICED)
 
 
 def is_kept_up(settings: Settings, summary: Summary) -> bool:
@@ -174,31 +180,38 @@ def is_kept_up(settings: Settings, summary: Summary) -> bool:
     return settings.config.get("search") is not False or not os.path.exists(search_path(settings.db))
 
 
-def keep_up(settings: Settings, summary: Summary | None, *, ask_all: bool = False, fetch: bool = False) -> list[str]:
+def keep_up(
+    settings: Settings,
+    summary: Summary | None,
+    store: sqlite3.Connection | None = None,
+    *,
+    ask_all: bool = False,
+    fetch: bool = False,
+) -> list[str]:
     """What a plain index does besides: prices of new models (D15), weights (D9), the search file if there is one.
 
     Gives back the models without a price.
-    `summary` is that of the run before it; None = look at everything. Raises CrustsError where the store cannot be had.
+    `summary` is that of the run before it; None = look at everything. `store` is a connection that writes, if one is
+    open. Raises CrustsError where the store cannot be had.
     """
+    if store is None:
+        with closing(open_store(settings.db, write=True)) as store:
+            return keep_up(settings, summary, store, ask_all=ask_all, fetch=fetch)
     from crusts_index.index.fit import fit_weights
     from crusts_index.store.prices import learn_prices
 
-    store = open_store(settings.db, write=True)
+    latest = last_run(store)
+    only = summary.read_since(latest, was_known=summary.was_kept_up) if summary is not None else None
+    unpriced = learn_prices(store, now_ms(), only=only, refresh=ask_all, refresh_online=fetch)
+    fit_weights(store, is_fitting=may_fit(settings))
     try:
-        latest = last_run(store)
-        only = summary.read_since(latest, was_known=summary.was_kept_up) if summary is not None else None
-        unpriced = learn_prices(store, now_ms(), only=only, refresh=ask_all, refresh_online=fetch)
-        fit_weights(store, is_fitting=may_fit(settings))
-        try:
-            if os.path.exists(search_path(settings.db)):
-                from crusts_index.store import search
+        if os.path.exists(search_path(settings.db)):
+            from crusts_index.store import search
 
-                search.keep_up(settings, only)
-            say_of(store, latest, KEPT_UP, PRICED)
-        except CrustsError as error:
-            note(f"the search file was left as it was: {error}")
-    finally:
-        store.close()
+            search.keep_up(settings, only)
+        say_of(store, latest, KEPT_UP, PRICED)
+    except CrustsError as error:
+        note(f"the search file was left as it was: {error}")
     return unpriced
 
 

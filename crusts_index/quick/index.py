@@ -10,13 +10,12 @@ from crusts_index.store.settings import Settings, load_settings, split_flags
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
+    from sqlite3 import Connection
 
-    from crusts_index.store.upgrade import Tell
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
     from crusts_index.claude.payloads import Told
     from crusts_index.claude.roots import Root
+    from crusts_index.index.summary import Summary
+    from crusts_index.store.upgrade import Tell
 
 MOST_BYTES = 8 << 20
 """With more than this to read there is time for a progress bar."""
@@ -102,14 +101,19 @@ def _run_plain(settings: Settings) -> None:
     from crusts_index.store.upgrade import watched
 
     gc.disable()  # nothing here forms cycles; looking for some costs a twentieth
+    unpriced: list[str] = []
+
+    def also(store: "Connection", summary: "Summary") -> None:
+        if summary.is_complete and not is_kept_up(settings, summary):
+            unpriced.extend(keep_up(settings, summary, store))
+
+    options = Options(jobs=0, keep_text=keeps_text(settings), most_bytes=MOST_BYTES)
     with watched(_not_here):
-        summary = index_all(settings, Options(jobs=0, keep_text=keeps_text(settings), most_bytes=MOST_BYTES))
+        summary = index_all(settings, options, then=also)
     if not summary.is_complete:
         raise NotQuick
-    if not is_kept_up(settings, summary):
-        unpriced = keep_up(settings, summary)
-        if unpriced:
-            note(f"no price is known for {', '.join(unpriced)}: their calls have no cost")
+    if unpriced:
+        note(f"no price is known for {', '.join(unpriced)}: their calls have no cost")
     sys.stdout.write(summary.sentence() + "\n")
     for path, reason in summary.unreadable:
         note(f"could not read {path}: {reason}")

@@ -34,6 +34,10 @@ _WRITING = (
 )
 
 
+class Unlaid(CrustsError):  # noqa: N818 - what the store is, which is no fault
+    """A store that is not there yet, or of an older crusts: `upgrade.ensure` makes it what it is to be."""
+
+
 class _Writing(sqlite3.Connection):
     """Holds its share of the store lock until it is closed."""
 
@@ -52,11 +56,11 @@ def open_store(
 
     `timeout` is how many seconds to wait for a lock. A store on read-only media is read as it stands. Who writes
     shares the store lock as long as the connection is open, unless he holds it alone and says so (`locks`).
-    Raises CrustsError if there is no store, or it is not of this program's revision, or it cannot be opened.
+    Raises Unlaid if there is no store or an older one, CrustsError if it is newer than the program or cannot be opened.
     """
     path = os.path.abspath(path)
     if not os.path.exists(path):
-        raise CrustsError(f"there is no store at {path} yet: run `crusts index`")
+        raise Unlaid(f"there is no store at {path} yet: run `crusts index`")
     store = None
     try:
         if write:
@@ -117,7 +121,7 @@ def _prepare_writing(store: sqlite3.Connection, timeout: float) -> None:
 
 def _demand_head(store: sqlite3.Connection, path: str) -> None:
     if stored_revision(store, path) != HEAD:
-        raise CrustsError(f"the store at {path} is empty or of an older crusts: run `crusts index`")
+        raise Unlaid(f"the store at {path} is empty or of an older crusts: run `crusts index`")
 
 
 def stored_revision(store: sqlite3.Connection, path: str) -> str | None:

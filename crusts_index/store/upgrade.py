@@ -13,9 +13,11 @@ from crusts_index.resources import resource_path
 from crusts_index.store.driver import sqlite3
 from crusts_index.store.open import (
     HEAD,
+    Unlaid,
     demand_regular,
     explain,
     keep_private,
+    open_store,
     read_only,
     roll_back_killed,
     share,
@@ -110,6 +112,27 @@ def ensure(path: "StorePath", *, timeout: float = TIMEOUT) -> bool:
         raise CrustsError(f"the store at {path} cannot be made: {error.strerror}; name another with --db") from error
     except sqlite3.Error as error:
         raise explain(error, path) from error
+
+
+def open_ensured(path: "StorePath", *, timeout: float = TIMEOUT) -> sqlite3.Connection:
+    """The store at `path` open for writing, made or brought up to date first.
+
+    One that is as it should be is opened once: each opening parses the whole schema. Raises what `ensure` does.
+    """
+    store = None
+    try:
+        store = open_store(path, write=True, timeout=timeout)
+        if _read_state(store, os.fspath(path)) == (HEAD, _fingerprint()):
+            return store
+        store.close()
+    except Unlaid:
+        pass
+    except BaseException:
+        if store is not None:
+            store.close()
+        raise
+    ensure(path, timeout=timeout)
+    return open_store(path, write=True, timeout=timeout)
 
 
 @contextmanager
