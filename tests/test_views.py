@@ -144,6 +144,7 @@ def plan(store: sqlite3.Connection, text: str, **given: object) -> list[str]:
         "select * from session_threads where session_id = 'x'",
         "select * from messages where session_id = 'x'",
         query.sql("models").replace(":session is null or ", ""),
+        query.sql("session_threads"),
     ],
 )
 def test_one_session_is_found_without_reading_all(demo: Demo, text: str) -> None:
