@@ -23,20 +23,21 @@ group by 1, 2, 3, 4, 5
 """
 """To be filled with a query that gives the ids of calls, all or none of each sum; the sums are not there."""
 
-_OF_MODEL = """
-select c.id from words w
-  cross join stored_calls c
-  cross join stored_responses u on u.id = coalesce(c.usage_id, c.response_id, c.id) and u.model = w.id
-where w.word = :model
+_OF_MODELS = """
+select c.id from stored_calls c
+  cross join stored_responses u on u.id = coalesce(c.usage_id, c.response_id, c.id)
+where u.model in (select id from words where word in (select value from json_each(:models)))
+"""
+_CLEAR_MODELS = """
+delete from stored_call_sums
+where model in (select id from words where word in (select value from json_each(:models)))
 """
 
 
-def sum_model_again(store: "sqlite3.Connection", model: str) -> None:
-    """Make the sums of a model's calls again: they have another price."""
-    store.execute(
-        "delete from stored_call_sums where model in (select id from words where word = :model)", {"model": model}
-    )
-    store.execute(SUM_CALLS.format(calls=_OF_MODEL), {"model": model})
+def sum_models_again(store: "sqlite3.Connection", models: str) -> None:
+    """Make the sums of the calls of these models, a JSON array, again: they have another price."""
+    store.execute(_CLEAR_MODELS, {"models": models})
+    store.execute(SUM_CALLS.format(calls=_OF_MODELS), {"models": models})
 
 
 def sum_all_again(store: "sqlite3.Connection") -> None:

@@ -7,7 +7,7 @@ not asked about before.
 from contextlib import nullcontext
 
 from crusts_index.jsontext import dumps
-from crusts_index.store.call_sums import sum_all_again, sum_model_again
+from crusts_index.store.call_sums import sum_all_again, sum_models_again
 from crusts_index.store.driver import sqlite3
 from crusts_index.store.open import transaction
 
@@ -32,9 +32,9 @@ update stored_calls set price_id = (
   limit 1
 )
 """
-_OF_MODEL = "where id in (select id from api_calls where model = :model)"
+_OF_MODELS = "where {} in (select id from {} where model in (select value from json_each(:models)))"
 _RESOLVE_CALLS = _RESOLVE + "where id in (select value from json_each(:ids))"  # noqa: S608 - constants
-_RESOLVE_MODEL = _RESOLVE + _OF_MODEL
+_RESOLVE_MODELS = _RESOLVE + _OF_MODELS.format("id", "api_calls")
 
 _UNPRICED = """
 select distinct model from api_calls
@@ -56,8 +56,8 @@ _NOTE_UNKNOWN = (  # what was priced once stays so, also when a later list leave
     "insert into models (model, priced, source, asked_ms) values (?, 0, ?, ?)"
     " on conflict (model) do update set source = excluded.source, asked_ms = excluded.asked_ms"
 )
-_FREE = "update stored_calls set price_id = null " + _OF_MODEL  # noqa: S608 - constants
-_FORGET = "delete from prices where model = ?"
+_FREE = "update stored_calls set price_id = null " + _OF_MODELS.format("price_id", "prices")  # noqa: S608 - constants
+_FORGET = "delete from prices where model in (select value from json_each(:models))"
 _NOTE_PRICE = """
 insert into prices (
   model, speed, from_day, above_tokens, input_usd, cache_read_usd, cache_write_5m_usd, cache_write_1h_usd,
@@ -124,13 +124,15 @@ def resolve_prices(connection: sqlite3.Connection, call_ids: "Iterable[int] | No
 
 
 def _note(connection: sqlite3.Connection, found: "Mapping[str, Sequence[Row]]", source: str, now_ms: int) -> None:
+    priced = {"models": dumps([model for model, rows in found.items() if rows])}
+    connection.execute(_FREE, priced)
+    connection.execute(_FORGET, priced)
     for model, rows in found.items():
         if rows:
-            connection.execute(_FREE, {"model": model})
-            connection.execute(_FORGET, (model,))
             connection.executemany(_NOTE_PRICE, [(model, *row) for row in rows])
             connection.execute(_NOTE_MODEL, (model, 1, source, now_ms))
-            connection.execute(_RESOLVE_MODEL, {"model": model})
-            sum_model_again(connection, model)
         else:
             connection.execute(_NOTE_UNKNOWN, (model, source, now_ms))
+    # All models in one pass over the calls.
+    connection.execute(_RESOLVE_MODELS, priced)
+    sum_models_again(connection, priced["models"])
