@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from crusts_index.index.changed import note_answers, note_responses
@@ -64,6 +64,7 @@ left join sessions s on s.id = tr.session_id
 where r.id = ?
 """
 
+_RETAINS = "select 1 from stored_responses where id < 0 and thread_id >= ? << 20 and thread_id < (? + 1) << 20 limit 1"
 _RETURNED = """
 select r.id, r.call_id from responses r
 where r.id < 0 and r.transcript_id = ? and exists (
@@ -100,13 +101,15 @@ class _Member(NamedTuple):
 
 
 def settle_calls(
-    store: sqlite3.Connection, touched: Iterable[int], continued: Iterable[int], fresh: Fresh | None = None
+    store: sqlite3.Connection, touched: Iterable[int], continued: Collection[int], fresh: Fresh | None = None
 ) -> None:
     """Make the calls of the touched responses again; `continued` have lines from an earlier stretch.
 
     `fresh` are responses in hand (`plain_calls`); the sums of the others are noted to be settled.
     """
     ids = set(touched)
+    if not ids and not continued:
+        return
     _fill(store, "touched", ids)
     edges = store.execute(_NEIGHBOURS).fetchall()
     related = {edge[0] for edge in edges}
@@ -218,8 +221,11 @@ def drop_returned(store: sqlite3.Connection, transcripts: Iterable[int]) -> set[
     """Retained responses of transcripts in which their call stands again go; gives back what is to be settled."""
     returned: dict[int, int] = {}
     for transcript in transcripts:
-        returned.update(store.execute(_RETURNED, (transcript,)))
-        returned.update(_returned_without_ids(store, transcript))
+        if store.execute(_RETAINS, (transcript, transcript)).fetchone():
+            returned.update(store.execute(_RETURNED, (transcript,)))
+            returned.update(_returned_without_ids(store, transcript))
+    if not returned:
+        return set()
     calls = set(returned.values())
     touched = {row[0] for call in calls for row in store.execute(_OF_CALL, (call,))}
     note_responses(store, touched)

@@ -190,8 +190,14 @@ def forget_notes(store: sqlite3.Connection) -> None:
 def gather_answers(store: sqlite3.Connection) -> None:
     """Fill the temporary table `taken` with all responses of the messages that were taken out."""
     store.execute("delete from temp.taken")
-    answers = _ANSWERS.format(ids="temp.loose_answers")
-    store.execute(_OF_MESSAGE.format(answers=answers, but="not_one"))
+    if has_noted(store, "loose_answers"):
+        answers = _ANSWERS.format(ids="temp.loose_answers")
+        store.execute(_OF_MESSAGE.format(answers=answers, but="not_one"))
+
+
+def has_noted(store: sqlite3.Connection, table: str) -> bool:
+    """Whether anything stands in one of the temporary tables; to ask takes less than to prepare what is to be done."""
+    return store.execute(f"select 1 from temp.{table} limit 1").fetchone() is not None
 
 
 def make(store: sqlite3.Connection) -> None:
@@ -202,7 +208,7 @@ def make(store: sqlite3.Connection) -> None:
 
 def _take_out_uses(store: sqlite3.Connection) -> None:
     """Take tool uses out of the sums that are in them; all are put back when the sums are settled."""
-    if store.execute("select 1 from temp.taken limit 1").fetchone():
+    if has_noted(store, "taken"):
         store.execute(ADD_USES.format(sign=-1, table="taken"))
         store.execute("insert into temp.loose_uses select id from temp.taken")
         store.execute("insert or ignore into temp.emptied select id >> 40 from temp.taken")
@@ -212,7 +218,7 @@ def _take_out_answers(store: sqlite3.Connection) -> None:
     """Likewise the messages of answers."""
     store.execute("delete from temp.taken")
     store.execute(_OF_MESSAGE.format(answers="select * from temp.coming_answers", but="loose_answers"))
-    if store.execute("select 1 from temp.taken limit 1").fetchone():
+    if has_noted(store, "taken"):
         store.execute(ADD_ANSWERS.format(sign=-1))
         store.execute("insert into temp.loose_answers select id from temp.taken")
         store.execute("insert or ignore into temp.emptied select id >> 40 from temp.taken")

@@ -76,10 +76,13 @@ def settle_owners(store: sqlite3.Connection, lost: Iterable[str], touched: Itera
     `lost` are the tool use ids, as stored, of which an occurrence was taken out, `touched` the rows that came or
     changed.
     """
-    lost_ids = dumps(list(lost))
+    keys, rows = list(lost), list(touched)
+    if not keys and not rows:
+        return
+    lost_ids = dumps(keys)
     store.execute("create temp table if not exists shared_uses (use_key text primary key) without rowid")
     store.execute("delete from temp.shared_uses")
-    store.execute(_SHARED, (dumps(list(touched)), lost_ids))
+    store.execute(_SHARED, (dumps(rows), lost_ids))
     note_shared_uses(store, _CHANGING, (lost_ids,))
     store.execute(_ALONE_AGAIN, (lost_ids,))
     if store.execute("select 1 from temp.shared_uses limit 1").fetchone():

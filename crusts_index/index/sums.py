@@ -3,7 +3,15 @@ each thread, what came into its windows. All of it follows from other rows, and 
 
 from __future__ import annotations
 
-from crusts_index.index.changed import ADD_USES, forget_notes, gather_answers, note_all, note_changed_calls
+from crusts_index.index.changed import (
+    ADD_USES,
+    forget_notes,
+    gather_answers,
+    has_noted,
+    make,
+    note_all,
+    note_changed_calls,
+)
 from crusts_index.index.extent import CURVE_PART, SUMS, bounds
 from crusts_index.index.window_sums import settle_windows
 from crusts_index.store.call_sums import SUM_CALLS
@@ -116,13 +124,15 @@ _OWN_TABLES = (
 
 def settle_sums(store: sqlite3.Connection) -> None:
     """Bring the sums up to date with what the transaction noted as changed (`changed`)."""
-    note_changed_calls(store)
-    for table in _OWN_TABLES:
-        store.execute(f"create temp table if not exists {table}")
-        store.execute(f"delete from temp.{table.partition(' ')[0]}")
-    _settle_calls(store)
+    make(store)
+    if has_noted(store, "changed_responses"):
+        note_changed_calls(store)
+        for table in _OWN_TABLES:
+            store.execute(f"create temp table if not exists {table}")
+            store.execute(f"delete from temp.{table.partition(' ')[0]}")
+        _settle_calls(store)
+        _settle_curves(store)
     _settle_tools(store)
-    _settle_curves(store)
     gather_answers(store)
     settle_windows(store)
     forget_notes(store)
@@ -150,8 +160,9 @@ def _settle_calls(store: sqlite3.Connection) -> None:
 
 
 def _settle_tools(store: sqlite3.Connection) -> None:
-    store.execute(ADD_USES.format(sign=1, table="loose_uses"))
-    store.execute(_LAST_RESULTS)
+    if has_noted(store, "loose_uses"):
+        store.execute(ADD_USES.format(sign=1, table="loose_uses"))
+        store.execute(_LAST_RESULTS)
     emptied = store.execute("select transcript_id from temp.emptied").fetchall()
     store.executemany(_NO_USES, [bounds(one, THREAD_BITS) for (one,) in emptied])
 

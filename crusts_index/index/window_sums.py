@@ -59,7 +59,8 @@ _CLEAR_SPLIT = _CLEAR_TRANSCRIPT + " and category = 0 and messages = 0"
 
 def settle_windows(store: sqlite3.Connection) -> None:
     """Put back the answers in the temporary table `taken`, and sum up what is to be summed up as a whole."""
-    store.execute(ADD_ANSWERS.format(sign=1))
+    if store.execute("select 1 from temp.taken limit 1").fetchone():
+        store.execute(ADD_ANSWERS.format(sign=1))
     store.executemany(_CLEAR_SPLIT, store.execute("select transcript_id from temp.emptied").fetchall())
     whole = store.execute("select transcript_id from temp.whole_windows").fetchall()
     if whole:
