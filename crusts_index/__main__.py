@@ -21,6 +21,9 @@ QUICK = {
 # Claude Code runs these; a failure of ours must never look like one of theirs.
 HOOK_TARGETS = {"status", "statusline", "auto-inject"}  # and `index --hook`
 
+_FULL = "crusts_index.cli.commands"
+"""The full command line; a quick command that did without left nothing to be taken down."""
+
 # These look and are done: there is nothing to collect before they are over, and nothing left to take down.
 AT_A_GLANCE = {
     *("status", "statusline", "auto-inject", "readout", "usage", "list", "models", "analyze", "waste", "fix"),
@@ -61,7 +64,8 @@ def main(argv: list[str] | None = None) -> int:
         else:
             code = _own_up(error, is_verbose="-v" in args or "--verbose" in args)
     code = _flush(code)
-    if is_glance or (is_process and quick is not None and _is_target(*quick)):
+    is_small = quick is not None and (_FULL not in sys.modules or _is_target(*quick))
+    if is_glance or (is_process and is_small):
         _leave(code)
     return code
 

@@ -4,47 +4,44 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections import namedtuple
-from contextlib import suppress
 
 from crusts_index.claude.transcripts import ENDING, is_set_aside
+from crusts_index.errors import ignored
 from crusts_index.folders import is_text
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import NamedTuple
 
     from crusts_index.index.listing import Listings
 
-    class Seen(NamedTuple):
-        """A transcript on disk."""
-
-        root: str
-        path: str
-        folder: str
-        stem: str
-        kind: str
-        parent_session: str | None
-        size: int
-        mtime_ns: int
-        inode: int
-        meta_path: str | None
-        meta_mtime_ns: int | None
-
     Sight = tuple[os.stat_result, str, str, str | None, int | None]
     """What a walk notes of a transcript: its stat, project folder, name, session folder, mtime of its .meta.json."""
-else:  # on the quick path, where typing is dear to import
-    Seen = namedtuple("Seen", "root path folder stem kind parent_session size mtime_ns inode meta_path meta_mtime_ns")
 
 _NOT_THERE = (FileNotFoundError, NotADirectoryError)
-
 
 PART = 64
 """Transcripts of a project folder that are compared together."""
 
 NO_META = -1
 """In the place of a time, where a transcript has no .meta.json."""
+
+
+class Seen(NamedTuple):
+    """A transcript on disk."""
+
+    root: str
+    path: str
+    folder: str
+    stem: str
+    kind: str
+    parent_session: str | None
+    size: int
+    mtime_ns: int
+    inode: int
+    meta_path: str | None
+    meta_mtime_ns: int | None
 
 
 class Project:
@@ -264,7 +261,7 @@ class Walk:
         except OSError:
             self._has_links |= os.path.islink(path)  # what it leads to may come any time
             above = os.path.dirname(path)
-            with suppress(OSError):  # then it cannot be read either, which is noted
+            with ignored(OSError):  # then it cannot be read either, which is noted
                 read.append((above, os.stat(above)))
 
     def _entries(self, path: str, *, may_miss: bool = False) -> list[os.DirEntry[str]]:

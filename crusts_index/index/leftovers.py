@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import stat
-from contextlib import suppress
 
+from crusts_index.errors import ignored
 from crusts_index.store import files
 from crusts_index.store.locks import held, is_held, rebuild_lock, store_lock
 from crusts_index.store.settings import Settings, backup_folder
@@ -47,13 +47,13 @@ def has_half_made(settings: Settings) -> bool:
 def clear(settings: Settings, *, is_rebuilding: bool = False) -> None:
     """Delete it. Half-made stores only while nobody else rebuilds, upgrades or writes: else the next run does."""
     for path in list(_unfinished(settings)):
-        with suppress(OSError):
+        with ignored(OSError):
             os.unlink(path)
     for path in list(_scratch_folders(settings.db)):
         import shutil
 
         shutil.rmtree(path, ignore_errors=True)
-    with suppress(OSError):
+    with ignored(OSError):
         os.rmdir(f"{backup_folder(settings)}.unfinished")
     if not any(_half_made(settings.db)):
         return
@@ -62,7 +62,7 @@ def clear(settings: Settings, *, is_rebuilding: bool = False) -> None:
             with held(store_lock(settings.db)) as is_alone:
                 for path in _half_made(settings.db):
                     if (is_alone or ".bak.new" not in os.path.basename(path)) and not _is_lock(path, settings.db):
-                        with suppress(OSError):
+                        with ignored(OSError):
                             os.unlink(path)
 
 

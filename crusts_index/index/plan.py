@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
-
 from crusts_index.index.find import Seen
+from crusts_index.tuples import NamedTuple
 
 PARSER = 3
 """Number of the parser. Who reads the same bytes otherwise raises it: live transcripts are then read again."""
@@ -12,62 +11,54 @@ PARSER = 3
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import NamedTuple
 
     from crusts_index.index.find import Project
 
-    class Known(NamedTuple):
-        """What the store remembers of a transcript."""
-
-        id: int
-        path: str
-        size: int
-        mtime_ns: int
-        inode: int
-        offset: int
-        parser: int
-        gone: int
-        meta_mtime_ns: int | None
-        head_hash: bytes | None
-        tail_hash: bytes | None
-        root: str
-        folder: str
-        stem: str
-        parent_session: str | None
-
     Mark = tuple[str, int, int, int, int, str, str]
     """What tells that a transcript is as it was: path, size, mtime_ns, that of its .meta.json, parser, root, folder."""
+    Recall = Callable[[str], "Known | None"]
 
-    class Job(NamedTuple):
-        """A transcript to be read. The reader looks at the bytes and settles whether it may go on from the offset."""
 
-        seen: Seen
-        known: Known | None
+class Known(NamedTuple):
+    """What the store remembers of a transcript."""
 
-    Recall = Callable[[str], Known | None]
+    id: int
+    path: str
+    size: int
+    mtime_ns: int
+    inode: int
+    offset: int
+    parser: int
+    gone: int
+    meta_mtime_ns: int | None
+    head_hash: bytes | None
+    tail_hash: bytes | None
+    root: str
+    folder: str
+    stem: str
+    parent_session: str | None
 
-    class Plan(NamedTuple):
-        """What a run has to do."""
 
-        jobs: list[Job]
-        back: list[int]
-        """Ids of transcripts that were gone and are there again, unchanged."""
-        metas: list[Job]
-        """Subagent transcripts whose .meta.json changed."""
-        gone: list[int]
-        """Ids of transcripts that vanished."""
-        moved: list[tuple[Seen, Known]]
-        """Transcripts that are found under another root now: by another name of it, or through another link."""
-        pending_bytes: int
+class Job(NamedTuple):
+    """A transcript to be read. The reader looks at the bytes and settles whether it may go on from the offset."""
 
-else:  # on the quick path, where typing is dear to import
-    Known = namedtuple(
-        "Known",
-        "id path size mtime_ns inode offset parser gone meta_mtime_ns head_hash tail_hash"
-        " root folder stem parent_session",
-    )
-    Job = namedtuple("Job", "seen known")
-    Plan = namedtuple("Plan", "jobs back metas gone moved pending_bytes")
+    seen: Seen
+    known: Known | None
+
+
+class Plan(NamedTuple):
+    """What a run has to do."""
+
+    jobs: list[Job]
+    back: list[int]
+    """Ids of transcripts that were gone and are there again, unchanged."""
+    metas: list[Job]
+    """Subagent transcripts whose .meta.json changed."""
+    gone: list[int]
+    """Ids of transcripts that vanished."""
+    moved: list[tuple[Seen, Known]]
+    """Transcripts that are found under another root now: by another name of it, or through another link."""
+    pending_bytes: int
 
 
 def changed(project: Project, places: Iterable[int], marks: dict[str, Mark], root: str) -> list[str]:

@@ -2,8 +2,8 @@
 
 import os
 import stat
-from contextlib import suppress
 
+from crusts_index.errors import ignored
 from crusts_index.store import files
 from crusts_index.store.open import SIDE_FILES
 from crusts_index.store.settings import Settings, backup_folder, search_path
@@ -23,7 +23,7 @@ def found(settings: Settings) -> list[str]:
 
 def open_to_others(path: str) -> bool:
     """Whether anybody but its owner may do anything with it; no pipe or device is ever ours."""
-    with suppress(OSError):
+    with ignored(OSError):
         mode = os.stat(path).st_mode
         return bool(mode & 0o077) and (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
     return False
@@ -34,7 +34,7 @@ def tighten(settings: Settings) -> list[str]:
     changed = []
     for path in found(settings):
         if open_to_others(path):
-            with suppress(OSError):
+            with ignored(OSError):
                 os.chmod(path, stat.S_IMODE(os.stat(path).st_mode) & 0o700)
                 changed.append(path)
     return changed
@@ -50,7 +50,7 @@ def copies_of(db: str) -> list[str]:
     """Copies that upgrades and rebuilds left beside the store: `index.db.0001.bak`, `index.db.<time>.old`."""
     folder, name = os.path.split(os.path.abspath(db))
     found: list[str] = []
-    with suppress(OSError):
+    with ignored(OSError):
         for entry in sorted(os.listdir(folder)):
             number, _, ending = entry.removeprefix(f"{name}.").partition(".")
             if entry.startswith(f"{name}.") and number.isdigit() and ending in ("bak", "old"):
