@@ -160,7 +160,8 @@ def test_a_window_is_judged_without_the_dear_standard_modules() -> None:
 
 def test_what_reads_transcripts_imports_only_what_sound_lines_need() -> None:
     """Neither what msgspec and the driver bring along, nor what damaged lines and rare records take."""
-    modules = "crusts_index.index.ingest, crusts_index.index.fit, crusts_index.store.prices"
+    names = ("index.ingest", "index.surround", "index.fit", "store.prices")
+    modules = ", ".join(f"crusts_index.{name}" for name in names)
     code = f"import sys\nbefore = set(sys.modules)\nimport {modules}\nprint(*set(sys.modules) - before)"
     loaded = set(
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

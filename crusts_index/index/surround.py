@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable
 
 from crusts_index.claude.roots import Root
-from crusts_index.claude.surroundings import snapshot
 from crusts_index.folders import is_text
 from crusts_index.jsontext import dumps
 from crusts_index.store.driver import sqlite3
@@ -33,19 +32,27 @@ def keep_surroundings(
 ) -> None:
     """Look around the projects of the changed transcripts, and keep what is new or still so."""
     touched = dumps(list(changed))
-    seen = [
-        found
+    there = [
+        (root.config_dir, path)
         for root in roots
         if root.config_dir is not None and is_text(os.path.realpath(root.projects_dir))
         for (path,) in store.execute(_PROJECTS, (os.path.realpath(root.projects_dir), touched)).fetchall()
         if os.path.isdir(path)
-        for found in snapshot(root.config_dir, path)
+    ]
+    if not there:
+        return
+    import json  # only now: many a project is no more there
+
+    from crusts_index.claude.surroundings import snapshot
+
+    seen = [
+        found
+        for config_dir, path in there
+        for found in snapshot(config_dir, path)
         if is_text(f"{found.path}{found.name}")
     ]
     if not seen:
         return
-    import json  # most runs find nothing around
-
     with transaction(store):
         if keep_text:
             note_text(store)
