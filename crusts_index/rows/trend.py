@@ -47,7 +47,7 @@ class TrendBoundary(NamedTuple):
 
 @of("trend_calls")
 class TrendCall(NamedTuple):
-    """The last call of a live window; `excess` and `counts` are JSON arrays of the same length."""
+    """The last call of a live window; `spans` is a JSON array of pairs."""
 
     transcript: int
     id: int
@@ -55,8 +55,7 @@ class TrendCall(NamedTuple):
     context: int
     output: int
     answer: int | None
-    excess: str | None
-    counts: str | None
+    spans: str | None
 
 
 @of("trend_contents")

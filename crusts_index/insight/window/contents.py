@@ -10,7 +10,7 @@ from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from crusts_index.insight.session.facts import Block, Facts
     from crusts_index.insight.window.fixed import FixedContext
@@ -95,16 +95,21 @@ def framing_of(facts: Facts) -> Framing:
         if block.on_path and block.call_ordinal >= calls[0].ordinal:
             tokens[block.call_ordinal] = tokens.get(block.call_ordinal, 0) + block.tokens
             messages.setdefault(block.call_ordinal, set()).add(block.message)
-    samples = []
+    spans = []
     for before, after in pairwise(calls):
         growth = after.context_tokens - before.context_tokens
         span = range(before.ordinal, after.ordinal)
         count = sum(len(messages.get(ordinal, ())) for ordinal in span)
         if growth > 0 and count:
-            each = (growth - sum(tokens.get(ordinal, 0) for ordinal in span)) / count
-            if 0 <= each <= _MOST_FRAMING:
-                samples.append(round(each, 1))
-    samples.sort()
+            spans.append((growth - sum(tokens.get(ordinal, 0) for ordinal in span), count))
+    return framing_by(spans)
+
+
+def framing_by(spans: Iterable[tuple[int, int]]) -> Framing:
+    """The framing by how much more than its messages' tokens the context grew between two calls, and how many these
+    messages are.
+    """
+    samples = sorted(round(more / count, 1) for more, count in spans if 0 <= more <= _MOST_FRAMING * count)
     if len(samples) < _LEAST_SAMPLES:
         return Framing(None, tuple(samples))
     return Framing(int(samples[len(samples) // 2] + 0.5), tuple(samples))

@@ -17,7 +17,7 @@ from crusts_index.insight.session.parts import fork_of, uuid_key
 from crusts_index.insight.session.path import Fork, walk
 from crusts_index.insight.window.buckets import Buckets, reconciled
 from crusts_index.insight.window.catalogue import DEFAULT_CONTEXT_LIMIT, deferred_load_tokens
-from crusts_index.insight.window.contents import ESTIMATED, Contents
+from crusts_index.insight.window.contents import ESTIMATED, Contents, framing_by
 from crusts_index.insight.window.fixed import FixedContext, fixed_context
 from crusts_index.insight.window.limit import limit_of, window_settings
 from crusts_index.rows.trend import (
@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from crusts_index.insight.session.circumstances import Identity
     from crusts_index.insight.window.limit import WindowSettings
     from crusts_index.rows import Fetch, Row
-
-_LEAST_SAMPLES = 3
 
 
 class Judged(NamedTuple):
@@ -126,6 +124,7 @@ class Sums:
         # What stood before a first call behind a fork is for the facts to tell.
         self._forked = {start.transcript for start in self._starts.values() if start.branch}
         paths = json.dumps([row for one in plain for row in self._path(one)])
+        ends = json.dumps([[one.transcript, one.epoch, one.branch] for one in plain])
         windows = json.dumps([[one.transcript, one.epoch, one.boundary or one.transcript << 40] for one in plain])
         records = {
             boundary.id: self._kept(boundary)
@@ -137,7 +136,7 @@ class Sums:
         sums = self._fetch(TrendKept, kept=pairs) if records else []
         self._kept_tokens = {row.boundary: row.tokens for row in sums}
         kept = json.dumps([[one.transcript, record] for one in plain for record in records.get(one.boundary or 0, ())])
-        self._calls = {row.transcript: row for row in self._fetch(TrendCall, windows=windows, paths=paths)}
+        self._calls = {row.transcript: row for row in self._fetch(TrendCall, windows=ends, paths=paths)}
         transcripts = json.dumps([one.transcript for one in plain])
         removed = json.dumps([row.block_id for row in self._fetch(TrendRemoval, transcripts=transcripts)])
         rows = self._fetch(TrendContents, windows=windows, paths=paths, kept=kept, removed=removed)
@@ -276,19 +275,13 @@ class Sums:
         names = [name for names in lists if names for name in json.loads(names)]
         loaded = sum(map(deferred_load_tokens, dict.fromkeys(map(str, names))))
         tokens["tools"] += loaded
-        each = _framing(last) if last is not None else 0
+        spans = json.loads(last.spans) if last is not None and last.spans else ()
+        each = framing_by(spans).tokens_per_message or 0
         if each:
             for category in CATEGORIES:
                 tokens[category] += each * led[category]
         messages = sum(led.values())
         return Contents(tokens, dict.fromkeys(CATEGORIES, ESTIMATED), messages, each * messages, loaded)
-
-
-def _framing(last: TrendCall) -> int:
-    """Tokens a message costs beyond its content, as `framing_of` has it; 0 where too little is known."""
-    spans = zip(json.loads(last.excess or "[]"), json.loads(last.counts or "[]"), strict=True)
-    samples = sorted(round(more / count, 1) for more, count in spans)
-    return int(samples[len(samples) // 2] + 0.5) if len(samples) >= _LEAST_SAMPLES else 0
 
 
 def _call(record: int, ordinal: int, time_ms: int | None, context: int, model: str, epoch: int = 0) -> Call:
