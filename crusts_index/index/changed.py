@@ -97,10 +97,15 @@ _ANSWERS = "select r.* from {ids} t cross join stored_responses r on r.id = t.id
 
 def note_responses(store: sqlite3.Connection, responses: Iterable[int]) -> None:
     """The calls of these responses change, or are no more."""
+    note_turned(store, responses)
+    store.execute("insert or ignore into temp.changed_responses select id from temp.taken")
+
+
+def note_turned(store: sqlite3.Connection, responses: Iterable[int]) -> None:
+    """What is said of the calls of these responses changes, but nothing that curves and spans are made of."""
     make(store)
     _refill(store, _TAKE_IDS, responses)
     store.execute(_OF_TAKEN)
-    store.execute("insert or ignore into temp.changed_responses select id from temp.taken")
 
 
 def note_changed_calls(store: sqlite3.Connection) -> None:
