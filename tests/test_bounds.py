@@ -27,7 +27,7 @@ from crusts_index.index.plan import Job
 from crusts_index.index.read import read
 from crusts_index.index.run import index_files
 from crusts_index.index.summary import Options
-from crusts_index.insight.losses import key_terms, survivors
+from crusts_index.insight.losses import items, summary, survivors
 from crusts_index.insight.session import mentions
 from crusts_index.insight.waste import noise
 from crusts_index.insight.window import catalogue
@@ -188,7 +188,9 @@ JUDGES: dict[str, Callable[[str], object]] = {
     "lines": plain.lines,
     "escaped": lambda said: plain.escaped(json.dumps(said, ensure_ascii=False)),
     "shorten_path": lambda said: text.shorten_path(said, 40),
-    "key_terms": lambda said: [(key_terms.key_terms(said), key_terms.weight_of(said)) for _ in range(9)],
+    "key_terms": lambda said: [(summary.key_terms(said), items.weight_of(said)) for _ in range(9)],
+    "names": lambda said: [summary.names_in(said[:4_000], said) for _ in range(9)],
+    "summary": lambda said: (summary.Summary(said).names("/a/b.py"), summary.Summary(said).quotes(said)),
     "file_references": survivors.file_references,
     "base_name": mentions.base_name,
     "short_names": lambda said: mentions.short_names([said, said + "/x"]),

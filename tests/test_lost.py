@@ -1,4 +1,4 @@
-"""What compaction took: a verdict and its evidence for every item, older transcripts, and what it cost."""
+"""What compaction took: classes that sum to what was dropped, a verdict for every item, one size for one moment."""
 
 from __future__ import annotations
 
@@ -7,19 +7,23 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from crusts_index.insight.losses.key_terms import key_terms, weight_of
-from crusts_index.insight.losses.taken import Event, Fate, losses_of, prices_of
+from crusts_index.insight.losses.back import VERDICTS
+from crusts_index.insight.losses.items import weight_of
+from crusts_index.insight.losses.paste import paste_of, used_files
+from crusts_index.insight.losses.summary import Rarity, Summary, key_terms
+from crusts_index.insight.losses.taken import Event, Fate, classes_of, losses_of, prices_of
 from crusts_index.insight.session.facts import Facts
 from crusts_index.insight.session.loading import load
 from crusts_index.store import query
 from crusts_index.store.open import open_store
-from tests.builders import CWD, SESSION, ClaudeFolder, Transcript
+from tests.builders import CWD, SESSION, START, ClaudeFolder, Transcript
 from tests.conftest import Demo
 from tests.picture import read
 
@@ -64,7 +68,7 @@ def compact(t: Transcript, summary: str | None = "Nothing of note.", **boundary:
     t.boundary(**boundary)
     if summary is not None:
         t.summary(summary)
-    t.response("on we go", context=30_000)
+    t.response("on we go", context=12_000)
 
 
 # ------------------------------------------------------------------ each verdict
@@ -115,7 +119,7 @@ def test_a_file_that_an_attachment_brings_back_is_re_injected(folder: ClaudeFold
 
 
 def test_a_reference_to_a_file_is_weaker_than_reading_it_again(folder: ClaudeFolder) -> None:
-    """compact_file_reference brings no content: without a later read it counts, with one the read does."""
+    """compact_file_reference brings no content: it is a pointer, and a later read brings the file back."""
     t = folder.main()
     t.prompt("start")
     t.read(f"{CWD}/a.py", LONG, context=20_000)
@@ -126,8 +130,8 @@ def test_a_reference_to_a_file_is_weaker_than_reading_it_again(folder: ClaudeFol
         t.attachment("compact_file_reference", filename=f"{CWD}/{name}", displayPath=name)
     t.read(f"{CWD}/b.py", LONG, context=30_000)
     event = lost(folder, t)[0]
-    assert "re-injected" == fate(event, "a.py").verdict
-    assert "re-acquired later" == fate(event, "b.py").verdict
+    assert "mentioned" == fate(event, "a.py").verdict
+    assert "read again" == fate(event, "b.py").verdict
 
 
 @pytest.mark.parametrize(
@@ -180,7 +184,7 @@ def test_a_file_read_again_later_is_re_acquired_and_costs(folder: ClaudeFolder) 
     t.response("done", usage={"input_tokens": 3, "cache_creation_input_tokens": 400, "output_tokens": 9})
     event = lost(folder, t, priced=True)[0]
     found = fate(event, "a.py")
-    assert "re-acquired later" == found.verdict
+    assert "read again" == found.verdict
     (again,) = found.again
     assert event.again_tokens == again.tokens
     result, use = again.tokens - 110, 110  # the response has 110 tokens of output, all of its one block
@@ -188,14 +192,63 @@ def test_a_file_read_again_later_is_re_acquired_and_costs(folder: ClaudeFolder) 
     assert event.again_usd == pytest.approx(again.cost_usd)
 
 
-def test_another_range_of_the_file_is_not_the_same_read(folder: ClaudeFolder) -> None:
-    """What was read of it before did not come again."""
+@pytest.mark.parametrize(
+    ("before", "after", "share"),
+    [
+        ({}, {"offset": 1, "limit": 50}, None),  # of a whole file what was read of it again
+        ({"offset": 1, "limit": 100}, {"offset": 51, "limit": 200}, 0.5),
+        ({"offset": 51, "limit": 50}, {}, 1.0),
+        ({"offset": 1, "limit": 50}, {"offset": 51, "limit": 50}, 0.0),
+    ],
+)
+def test_what_is_read_again_in_part_counts_in_part(
+    folder: ClaudeFolder, before: dict[str, int], after: dict[str, int], share: float | None
+) -> None:
+    """The lines that were there before and came again are back, the others are not; so it is with the cost."""
     t = folder.main()
     t.prompt("start")
-    t.read(f"{CWD}/a.py", LONG, context=20_000)
+    t.read(f"{CWD}/a.py", LONG, context=20_000, **before)
     compact(t)
-    t.read(f"{CWD}/a.py", LONG, offset=5, context=31_000)
-    assert "gone" == fate(lost(folder, t)[0], "a.py").verdict
+    t.read(f"{CWD}/a.py", "x = 1\n" * 50, context=31_000, **after)
+    event = lost(folder, t)[0]
+    found = fate(event, "a.py")
+    parts = {part.verdict: part.tokens for part in found.evidence}
+    back = parts.get("read again", 0)
+    assert found.item.tokens == sum(parts.values())
+    if share is None:
+        assert back == event.again_tokens
+        assert parts["gone"] > back
+    else:
+        assert back == pytest.approx(share * found.item.tokens, abs=1)
+        assert event.again_tokens <= max(back, 1)
+
+
+def test_two_reads_of_parts_bring_back_their_sum(folder: ClaudeFolder) -> None:
+    """Each piece of the file that came again is counted, the same piece once."""
+    t = folder.main()
+    t.prompt("start")
+    t.read(f"{CWD}/a.py", LONG, context=20_000, limit=100)
+    compact(t)
+    for offset in (1, 26, 1):
+        t.read(f"{CWD}/a.py", "x = 1\n" * 25, context=31_000, offset=offset, limit=25)
+    event = lost(folder, t)[0]
+    (again, gone) = sorted(fate(event, "a.py").evidence, key=lambda part: part.verdict, reverse=True)
+    assert ("read again", "gone") == (again.verdict, gone.verdict)
+    assert again.tokens == pytest.approx(gone.tokens, abs=2)
+    assert 2 == len(event.again)
+
+
+def test_what_was_written_is_back_once_the_file_is_read_as_a_whole(folder: ClaudeFolder) -> None:
+    """A part of it, which may be another one, does not bring it back."""
+    t = folder.main()
+    t.prompt("start")
+    for name in ("a.py", "b.py"):
+        t.call("Write", {"file_path": f"{CWD}/{name}", "content": LONG}, "created", context=20_000, output=900)
+    compact(t)
+    t.read(f"{CWD}/a.py", LONG, context=31_000)
+    t.read(f"{CWD}/b.py", "x = 1\n", offset=5, limit=1, context=32_000)
+    event = lost(folder, t)[0]
+    assert ("read again", "gone") == (fate(event, "a.py").verdict, fate(event, "b.py").verdict)
 
 
 def test_only_the_first_time_counts_as_re_acquired(folder: ClaudeFolder) -> None:
@@ -224,37 +277,123 @@ def test_a_command_run_again_counts_only_with_the_same_result(folder: ClaudeFold
     t.bash("make check", "no failure\n" + WORDS * 4, context=32_000)
     t.call("Grep", {"pattern": "def main"}, "b.py:7\n" + WORDS * 4, context=33_000)
     event = lost(folder, t)[0]
-    assert "re-acquired later" == fate(event, "cat notes").verdict
+    assert "read again" == fate(event, "cat notes").verdict
     assert "gone" == fate(event, "make check").verdict
-    assert "re-acquired later" == fate(event, "Grep").verdict
+    assert "read again" == fate(event, "Grep").verdict
 
 
-def test_what_the_summary_names_is_named(folder: ClaudeFolder) -> None:
-    """A file by its name; an exchange by any key term; both are not lost, and the terms are the evidence."""
+# ------------------------------------------------------------------ mentioned
+
+
+@pytest.mark.parametrize(
+    ("said", "is_named"),
+    [
+        ("see billing.py", True),
+        ("see `deep/billing.py`:12", True),
+        (f"see {CWD}/deep/billing.py.", True),
+        ("see other/billing.py", False),  # another file of that name
+        ("see test_billing.py and billing.pyc", False),
+        ("we worked on billing", False),  # a plain word
+    ],
+)
+def test_a_file_is_mentioned_by_its_path_or_its_name(folder: ClaudeFolder, said: str, is_named: bool) -> None:
+    """The content is gone, a pointer is left, and so it is lost all the same."""
     t = folder.main()
-    t.prompt("Please migrate the subscriptions to the new billing provider")
+    t.prompt("start")
     t.read(f"{CWD}/deep/billing.py", LONG, context=20_000)
-    t.response("The subscriptions are migrated. " + "So it went. " * 20, context=21_000, output=80)
-    compact(t, "We worked on Subscriptions in billing.py.")
+    compact(t, said)
     event = lost(folder, t)[0]
-    assert "named in the summary" == fate(event, "billing.py").verdict
-    exchange = fate(event, "Please migrate")
-    assert ("conversation", "named in the summary") == (exchange.item.kind, exchange.verdict)
-    assert "subscriptions" in exchange.evidence[0].detail
-    assert 0 == event.lost_tokens
+    found = fate(event, "billing.py")
+    assert ("mentioned" if is_named else "gone") == found.verdict
+    assert found.item.tokens == found.lost_tokens == event.classes.lost
 
 
-def test_what_came_back_and_is_named_has_both_as_evidence(folder: ClaudeFolder) -> None:
-    """Having been fetched again decides; being named keeps it from being lost."""
+def test_a_name_that_several_files_have_does_not_tell_which(folder: ClaudeFolder) -> None:
+    """Then only the path does."""
+    t = folder.main()
+    t.prompt("start")
+    t.read(f"{CWD}/a/mod.rs", LONG, context=20_000)
+    t.read(f"{CWD}/b/mod.rs", LONG, context=21_000)
+    compact(t, "Changed a/mod.rs; mod.rs builds.")
+    event = lost(folder, t)[0]
+    assert ("mentioned", "gone") == (fate(event, "a/mod.rs").verdict, fate(event, "b/mod.rs").verdict)
+
+
+def test_a_name_that_is_no_plain_word_tells_its_file_without_the_extension() -> None:
+    """`order_book` may be nothing but the file, `billing` may be anything."""
+    summary = Summary("The order_book and the billing are done, and OrderBook too.")
+    assert "by its name order_book" == summary.names("/w/order_book.ex")
+    assert summary.names("/w/billing.ex") is None
+    assert summary.names("/w/order.ex") is None
+
+
+def test_an_exchange_is_mentioned_by_most_of_its_rare_terms(folder: ClaudeFolder) -> None:
+    """One common word is not enough; at least three terms and 40 % by rarity are, and they are the evidence."""
+    t = folder.main()
+    t.prompt("Please migrate the subscriptions to the warehouse quickly")
+    t.response("The subscriptions went over. " + "So it went. " * 20, context=21_000, output=80)
+    t.prompt("Translate the storefront banners altogether")
+    t.response("The banners are translated. " + "So it went. " * 20, context=22_000, output=80)
+    compact(t, "Subscriptions and banners. Storefront texts were to be translated: translate banners.")
+    event = lost(folder, t)[0]
+    assert "gone" == fate(event, "Please migrate").verdict
+    found = fate(event, "Translate the storefront")
+    assert ("conversation", "mentioned") == (found.item.kind, found.verdict)
+    assert "translate, storefront, banners" in found.evidence[0].detail
+
+
+def test_a_prompt_that_the_summary_quotes_is_mentioned(folder: ClaudeFolder) -> None:
+    """Its first words stand there, in any case and however they are wrapped."""
+    t = folder.main()
+    t.prompt("Go on with it as we said,\nplease do")
+    t.response("ok " * 60, context=21_000, output=80)
+    compact(t, 'All user messages: "go on with it as we said, please do"')
+    assert "by its own words" == fate(lost(folder, t)[0], "Go on").evidence[0].detail
+
+
+def test_common_terms_weigh_less() -> None:
+    """Of the same number of terms those that everything has are not enough."""
+    rarity = Rarity([*["project running current"] * 10, "ledger_rows"])
+    terms = ["project", "running", "current", "ledger_rows", "payout_job"]
+    assert not rarity.is_enough(["project", "running", "current"], terms)
+    assert rarity.is_enough(["ledger_rows", "payout_job", "current"], terms)
+    assert not rarity.is_enough(["ledger_rows", "payout_job"], terms)
+
+
+@pytest.mark.parametrize(
+    ("call", "answer", "said", "is_named"),
+    [
+        (("Bash", {"command": "nix fmt 2>&1 | tail -20"}), WORDS * 4, "`nix fmt` touched others", True),
+        (("Bash", {"command": "make check"}), WORDS * 4, "make it so, and check", False),
+        (("mcp__tracker__get", {"id": "x"}), 'ENT-250 "Export the payroll" ' + WORDS * 4, "ENT-250 is next", True),
+        (("Bash", {"command": "gh pr diff 174"}), WORDS * 4, "reviewed PR #174", True),
+        (("WebFetch", {"url": "https://example.org/a", "prompt": "x"}), WORDS * 4, "see https://example.org/a", True),
+        (("Grep", {"pattern": "zzz"}), WORDS * 4, "used Grep and Bash often", False),  # a tool's name points to nothing
+    ],
+)
+def test_a_result_is_mentioned_by_what_was_asked_about(
+    folder: ClaudeFolder, call: tuple[str, dict[str, str]], answer: str, said: str, is_named: bool
+) -> None:
+    """The command, a ticket, a pull request, an address."""
+    t = folder.main()
+    t.prompt("start")
+    t.call(*call, answer, context=20_000)
+    compact(t, said)
+    assert ("mentioned" if is_named else "gone") == fate(lost(folder, t)[0], call[0]).verdict
+
+
+def test_what_came_back_in_part_is_mentioned_for_the_rest(folder: ClaudeFolder) -> None:
+    """Each part of an item is in one class."""
     t = folder.main()
     t.prompt("start")
     t.read(f"{CWD}/billing.py", LONG, context=20_000)
     compact(t, "See billing.py.")
-    t.read(f"{CWD}/billing.py", LONG, context=31_000)
+    t.read(f"{CWD}/billing.py", "x = 1\n" * 20, limit=20, context=31_000)
     event = lost(folder, t)[0]
     found = fate(event, "billing.py")
-    assert ["re-acquired later", "named in the summary"] == [one.verdict for one in found.evidence]
-    assert 0 == event.lost_tokens
+    assert ["mentioned", "read again"] == [part.verdict for part in found.evidence]
+    assert found.item.tokens == sum(part.tokens for part in found.evidence)
+    assert found.lost_tokens == event.classes.mentioned
 
 
 def test_what_nothing_speaks_for_is_gone(folder: ClaudeFolder) -> None:
@@ -266,7 +405,7 @@ def test_what_nothing_speaks_for_is_gone(folder: ClaudeFolder) -> None:
     event = lost(folder, t)[0]
     found = fate(event, "a.py")
     assert ("gone", "the summary does not name it") == (found.verdict, found.evidence[0].detail)
-    assert found.item.tokens == event.lost_tokens
+    assert found.item.tokens == event.classes.gone == event.classes.lost
 
 
 def test_loaded_tools_that_the_boundary_lists_are_kept(folder: ClaudeFolder) -> None:
@@ -283,22 +422,51 @@ def test_loaded_tools_that_the_boundary_lists_are_kept(folder: ClaudeFolder) -> 
 # ------------------------------------------------------------------ what is an item
 
 
-def test_every_token_of_the_window_is_in_one_item_or_among_the_others(folder: ClaudeFolder) -> None:
-    """Items and the rest add up to the blocks that were in the window."""
+def test_the_classes_sum_to_what_was_dropped(folder: ClaudeFolder) -> None:
+    """Kept, put back, read again, mentioned and gone are the items' tokens; the rest is what none of them covers."""
     t = folder.main()
     t.prompt("start with the parser " + WORDS)
     t.response({"type": "thinking", "thinking": "hm", "signature": "s"}, "Well.", context=20_000)
-    t.read(f"{CWD}/a.py", LONG, context=20_500)
-    t.bash("ls", "a.py", context=21_000)
-    t.attachment("nested_memory", path="/w/CLAUDE.md", content={"content": WORDS * 2})
-    compact(t)
-    db = read(folder, t)
-    (event,) = events_of(db)
-    with closing(open_store(db)) as store:
-        facts = load(partial(query.rows, store), SESSION)
-    before = sum(block.tokens for block in facts.blocks if block.record_id < event.compaction.id)
-    assert before == sum(one.item.tokens for one in event.fates) + event.other_tokens
-    assert event.other_tokens > 0
+    t.read(f"{CWD}/kept.py", LONG, context=20_500)
+    preserved = t.parent
+    for name in ("back.py", "again.py", "told.py", "gone.py"):
+        t.read(f"{CWD}/{name}", LONG, context=20_500)
+    t.boundary(pre=90_000, preservedMessages={"anchorUuid": preserved, "uuids": [preserved]})
+    t.summary("See told.py.")
+    content = {"type": "text", "file": {"filePath": f"{CWD}/back.py", "content": LONG}}
+    t.attachment("file", filename=f"{CWD}/back.py", content=content)
+    t.response("on", context=30_000)
+    t.read(f"{CWD}/again.py", LONG, context=31_000)
+    (event,) = lost(folder, t)
+    classes = event.classes
+    assert 60_000 == event.sizes.dropped == sum(classes[:6])
+    for name, verdict in zip(("kept.py", "back.py", "again.py", "told.py", "gone.py"), VERDICTS, strict=True):
+        assert verdict == fate(event, name).verdict
+        assert classes.by_verdict[verdict] >= fate(event, name).evidence[0].tokens > 200
+    assert 1.0 == classes.scale
+    assert 50_000 < classes.rest < 60_000
+    assert classes.lost == classes.mentioned + classes.gone == 60_000 - classes.back - classes.rest
+
+
+def test_where_the_window_shrank_by_less_than_its_items_each_is_a_share(folder: ClaudeFolder) -> None:
+    """The summary and what was put back stand in the window again: the classes still sum, and say by how much."""
+    t = folder.main()
+    t.prompt("start")
+    t.read(f"{CWD}/a.py", LONG * 5, context=20_000)
+    t.read(f"{CWD}/b.py", LONG * 5, context=20_000)
+    t.boundary(pre=20_000)
+    t.summary("See a.py.")
+    t.response("on", context=19_000)
+    (event,) = lost(folder, t)
+    assert 1_000 == event.sizes.dropped == sum(event.classes[:6])
+    assert 0 < event.classes.scale < 1
+    assert abs(event.classes.mentioned - event.classes.gone) <= 2
+    assert min(event.classes[:6]) == 0 == event.classes.rest
+
+
+def test_nothing_dropped_has_no_classes() -> None:
+    """A window that grew dropped nothing."""
+    assert (0, 0, 0, 0, 0, 0) == classes_of((), 500, 0)[:6]
 
 
 def test_a_file_read_in_pieces_is_one_item(folder: ClaudeFolder) -> None:
@@ -328,16 +496,16 @@ def test_small_talk_is_no_item(folder: ClaudeFolder) -> None:
     assert found.item.description.startswith("we agreed")
 
 
-def test_decisions_and_numbers_come_before_chatter(folder: ClaudeFolder) -> None:
-    """A small lost result with a measured number stands before a large one without."""
+def test_items_are_in_descending_tokens(folder: ClaudeFolder) -> None:
+    """Whatever they hold."""
     t = folder.main()
     t.prompt("start")
-    t.bash("cat poem", WORDS * 30, context=20_000)
-    t.bash("bench", "p99 is 41.5 ms\n" + WORDS * 4, context=21_000)
+    t.bash("bench", "p99 is 41.5 ms\n" + WORDS * 4, context=20_000)
+    t.bash("cat poem", WORDS * 30, context=21_000)
     compact(t)
-    shown = [one.item for one in lost(folder, t)[0].fates]
-    assert "measurement" == shown[0].weight
-    assert shown[0].tokens < shown[1].tokens
+    items = [one.item for one in lost(folder, t)[0].fates]
+    assert [None, "measurement"] == [one.weight for one in items]
+    assert items[0].tokens > items[1].tokens
 
 
 def test_what_was_taken_out_before_is_not_lost_by_the_compaction(folder: ClaudeFolder) -> None:
@@ -352,12 +520,11 @@ def test_what_was_taken_out_before_is_not_lost_by_the_compaction(folder: ClaudeF
     assert fate(event, "a.py").item.tokens < 100  # the use is left, its result is not
 
 
-def test_key_terms_are_files_calls_and_long_words_in_that_order() -> None:
-    """At most 20, lower-case, each once."""
-    text = "Rewrite load_orders(path) in Store.py: reconciliation of reconciliation, see api.v2.yaml"
-    assert ["store.py", "api.v2", "load_orders", "rewrite", "reconciliation"] == key_terms(text)
-    many = " ".join(f"{letter * 8}" for letter in "abcdefghijklmnopqrstuvwxyz")
-    assert 20 == len(key_terms(many))
+def test_key_terms_are_names_identifiers_and_long_words() -> None:
+    """At most 60, lower-case, each once, in their order; folders and the keys of JSON are none."""
+    text = 'Rewrite load_orders(path) in lib/warehouse/Store.py: prime-agent, isActive, ENT-250, {"warehouse": "boxes"}'
+    assert ["rewrite", "load_orders", "store.py", "prime-agent", "isactive", "ent-250"] == key_terms(text)
+    assert 60 == len(key_terms(" ".join(f"name_{place}" for place in range(99))))
 
 
 @pytest.mark.parametrize(
@@ -375,21 +542,6 @@ def test_weight(text: str, weight: str | None) -> None:
 
 
 # ------------------------------------------------------------------ older transcripts
-
-
-def test_without_the_newer_fields_a_tool_is_named_by_its_name(folder: ClaudeFolder) -> None:
-    """No attachment, nothing preserved: the name of the tool, or how its result begins, in the summary."""
-    t = folder.main(version="1.0.60")
-    t.prompt("start")
-    t.bash("make", WORDS * 4, context=20_000)
-    t.call("mcp__tracker__list", {}, "Outstanding: payroll export " + WORDS * 4, context=21_000)
-    t.call("Glob", {"pattern": "*.md"}, "nothing whatsoever\n" + WORDS * 4, context=22_000)
-    compact(t, "Ran Bash twice. Outstanding: payroll export The quarterly.")
-    event = lost(folder, t)[0]
-    assert not event.has_fields
-    assert "by the tool's name Bash" == fate(event, "Bash").evidence[0].detail
-    assert "by how its result begins" in fate(event, "mcp__tracker").evidence[0].detail
-    assert "gone" == fate(event, "Glob").verdict
 
 
 def test_a_result_of_an_unknown_tool_is_gone(folder: ClaudeFolder) -> None:
@@ -410,13 +562,13 @@ def test_without_a_summary_everything_is_lost(folder: ClaudeFolder) -> None:
     t.read(f"{CWD}/a.py", LONG, context=20_000)
     compact(t, None)
     event = lost(folder, t)[0]
-    assert event.summary_excerpt is None
+    assert event.summary.excerpt is None
     assert {"gone"} == {one.verdict for one in event.fates}
     assert "there is no summary to name it" == event.fates[0].evidence[0].detail
 
 
 def test_a_drop_without_a_marker_is_a_compaction_without_summary(folder: ClaudeFolder) -> None:
-    """The inferred one says so, and takes its numbers from the calls around it."""
+    """The inferred one says so, and takes its sizes from the contexts of the calls around it."""
     t = folder.main(version="1.0.60")
     t.prompt("start")
     t.read(f"{CWD}/a.py", LONG, context=90_000)
@@ -424,11 +576,7 @@ def test_a_drop_without_a_marker_is_a_compaction_without_summary(folder: ClaudeF
     t.prompt("go on")
     t.response("on", context=20_000)
     (event,) = lost(folder, t)
-    assert ("heuristic", 95_100, 20_000) == (
-        event.compaction.detection,
-        event.tokens_before,
-        event.tokens_after,
-    )
+    assert ("heuristic", 95_000, 20_000) == (event.compaction.detection, event.sizes.before, event.sizes.after)
     assert "gone" == fate(event, "a.py").verdict
 
 
@@ -442,7 +590,7 @@ def test_a_summary_without_a_boundary_is_a_compaction_with_names(folder: ClaudeF
     t.response("on", context=20_000)
     (event,) = lost(folder, t)
     assert "summary" == event.compaction.detection
-    assert ("named in the summary", "gone") == (fate(event, "a.py").verdict, fate(event, "b.py").verdict)
+    assert ("mentioned", "gone") == (fate(event, "a.py").verdict, fate(event, "b.py").verdict)
 
 
 # ------------------------------------------------------------------ several, and odd places
@@ -458,7 +606,7 @@ def test_of_two_compactions_each_has_its_own_window(folder: ClaudeFolder) -> Non
     compact(t, "Nothing of note.")
     t.read(f"{CWD}/a.py", LONG, context=32_000)
     first, second = lost(folder, t)
-    assert "re-acquired later" == fate(first, "a.py").verdict
+    assert "read again" == fate(first, "a.py").verdict
     assert not [one for one in second.fates if "a.py" in one.item.description]
     assert "gone" == fate(second, "b.py").verdict
     assert "instruction" == fate(second, "the summary of the compaction before").item.kind
@@ -490,7 +638,7 @@ def test_a_compaction_that_was_rewound_is_judged_on_its_own_branch(folder: Claud
     t.response("as you wish", context=22_000)
     (event,) = lost(folder, t)
     assert (False, True) == (event.compaction.on_path, event.is_known)
-    assert "re-acquired later" == fate(event, "a.py").verdict
+    assert "read again" == fate(event, "a.py").verdict
 
 
 def test_a_boundary_as_the_last_record(folder: ClaudeFolder) -> None:
@@ -500,13 +648,131 @@ def test_a_boundary_as_the_last_record(folder: ClaudeFolder) -> None:
     t.read(f"{CWD}/a.py", LONG, context=20_000)
     t.boundary(pre=167_000)
     (event,) = lost(folder, t)
-    assert (167_000, None, None, None) == (
-        event.tokens_before,
-        event.tokens_after,
-        event.tokens_dropped,
-        event.window_after,
-    )
+    assert (167_000, "logged", None, None) == event.sizes
+    assert event.sizes.dropped is None
     assert "gone" == fate(event, "a.py").verdict
+
+
+# ------------------------------------------------------------------ one size for one moment
+
+
+def sizes_told(folder: ClaudeFolder) -> dict[str, tuple[int | None, int | None]]:
+    """Before and after the session's only compaction, as each command says."""
+    (event,) = folder.crusts("lost", "--json").json()["events"]
+    (analysed,) = folder.crusts("analyze", "--json").json()["breakdown"]["compactionEvents"]
+    (timeline,) = folder.crusts("timeline", "--json").json()["compactionEvents"]
+    (of_all,) = folder.crusts("lost", "--all", "--json").json()["compactions"]
+    assert event["dropped"] == event["before"] - event["after"] == event["tokensDropped"]
+    told = {"lost": (event["before"], event["after"])}
+    for name, found in (("older keys", event), ("analyze", analysed), ("timeline", timeline), ("all", of_all)):
+        told[name] = found["tokensBefore"], found["tokensAfter"]
+    return told
+
+
+@pytest.mark.parametrize(("pre", "before"), [(70_200, 70_200), (None, 61_300)])
+def test_every_command_says_the_same_before_and_after(folder: ClaudeFolder, pre: int | None, before: int) -> None:
+    """Before as logged, else the context of the call just before (X-compact); after the first call's context."""
+    t = folder.main()
+    t.prompt("start")
+    t.response("ok", context=61_300, output=100)
+    t.boundary(pre=pre, post=4_000)
+    t.summary()
+    t.response("on", context=23_000, output=50)
+    t.write()
+    assert {(before, 23_000)} == set(sizes_told(folder).values())
+    (session,) = folder.crusts("readout", "--full", "--since", "2020-01-01").json()["sessions"]
+    assert (before, 4_000) == (session["compactions"][0]["before"], session["compactions"][0]["after"])
+    shown = folder.crusts("timeline").out
+    assert f"{before:,} → 23,000 tokens" in shown
+
+
+def test_without_a_call_after_it_the_fixed_context_is_added(folder: ClaudeFolder) -> None:
+    """postTokens are messages alone: with the fixed context they are the window, as analyze has it."""
+    t = folder.main()
+    t.prompt("start")
+    t.response("ok", context=61_300, output=100)
+    t.boundary(pre=70_200, post=4_000)
+    t.summary()
+    t.write()
+    window = folder.crusts("analyze", "--json").json()["breakdown"]["total_tokens"]
+    assert window > 50_000
+    assert {(70_200, window)} == set(list(sizes_told(folder).values())[:4])
+
+
+def test_an_inferred_one_between_two_calls_side_by_side_has_a_size_after_it(folder: ClaudeFolder) -> None:
+    """It is that of the call which shows the drop."""
+    t = folder.main()
+    t.prompt("x")
+    t.response("ok", context=160_000)
+    t.response("on", context=20_000)
+    (event,) = lost(folder, t)
+    assert (160_000, 20_000) == (event.sizes.before, event.sizes.after)
+
+
+# ------------------------------------------------------------------ what to paste
+
+
+def pasted(folder: ClaudeFolder, *transcripts: Transcript, session: str = SESSION, place: int = -1) -> str | None:
+    """The block to paste after a compaction of the session."""
+    db = read(folder, *transcripts)
+    event = events_of(db, session)[place]
+    with closing(open_store(db)) as store:
+        fetch = partial(query.rows, store)
+        facts = load(fetch, session)
+        return paste_of(facts, event, used_files(fetch, facts))
+
+
+def test_the_block_to_paste_has_what_is_gone_and_was_used_again(folder: ClaudeFolder) -> None:
+    """A decision that came up again, a file that was read twice, a number that was said again; nothing else."""
+    t = folder.main()
+    t.prompt("We never deploy the warehouse exporter on Fridays. Fine?")
+    t.response("Understood. " * 20, context=20_000, output=80)
+    t.read(f"{CWD}/often.py", LONG, context=21_000)
+    t.read(f"{CWD}/often.py", LONG, context=22_000)
+    t.read(f"{CWD}/once.py", LONG, context=23_000)
+    t.bash("bench", "p99 is 41.5 ms\n" + WORDS * 4, context=24_000)
+    t.prompt("So when do we deploy the warehouse exporter, on Fridays?")
+    t.response("Never on Fridays: the warehouse exporter waits. p99 is 41.5 ms. " * 5, context=25_000, output=90)
+    compact(t, "Nothing of note.")
+    found = pasted(folder, t)
+    assert found is not None
+    assert found.splitlines()[1:] == [
+        "Decisions:",
+        "- We never deploy the warehouse exporter on Fridays. (message 1)",
+        "Files, to be read again when they are needed:",
+        "- often.py",
+        "Facts:",
+        "- p99 is 41.5 ms (message 9)",
+    ]
+
+
+def test_a_file_that_was_needed_after_an_earlier_compaction_is_to_be_pasted(folder: ClaudeFolder) -> None:
+    """In any session of the project, as long as it was before."""
+    other = folder.main(OTHER)
+    other.prompt("start")
+    other.response("ok", context=20_000)
+    compact(other)
+    other.read(f"{CWD}/once.py", LONG, context=21_000)
+    t = folder.main(start=START + timedelta(days=1))
+    t.prompt("start")
+    t.read(f"{CWD}/once.py", LONG, context=20_000)
+    compact(t)
+    found = pasted(folder, other, t)
+    assert found is not None
+    assert found.endswith("- once.py")
+
+
+def test_nothing_to_paste(folder: ClaudeFolder) -> None:
+    """Where what is gone was not used again, and where the summary has it."""
+    t = folder.main()
+    t.prompt("start")
+    t.read(f"{CWD}/once.py", LONG, context=20_000)
+    t.read(f"{CWD}/often.py", LONG, context=21_000)
+    t.read(f"{CWD}/often.py", LONG, context=22_000)
+    compact(t, "See often.py.")
+    t.write()
+    assert pasted(folder, t) is None
+    assert folder.crusts("lost", "--json").json()["events"][0]["paste"] is None
 
 
 def test_calls_until_the_window_is_full_again(folder: ClaudeFolder) -> None:
@@ -547,13 +813,13 @@ def test_it_works_when_the_transcript_is_gone(folder: ClaudeFolder) -> None:
     t = folder.main()
     t.prompt("Please migrate the subscriptions " * 20)
     t.read(f"{CWD}/a.py", LONG, context=20_000)
-    compact(t, "About subscriptions.")
+    compact(t, "The user said: please migrate the subscriptions please migrate the subscriptions.")
     path = t.write()
     before = folder.crusts("lost", "--json").json()
     path.unlink()
     folder.main(OTHER).meta("custom-title", customTitle="so that the folder is not empty")
     assert before == folder.crusts("lost", SESSION, "--json").json()
-    assert {"named in the summary", "gone"} == {one["verdict"] for one in before["events"][0]["items"]}
+    assert {"mentioned", "gone"} == {one["verdict"] for one in before["events"][0]["items"]}
 
 
 def test_without_kept_text_nothing_is_said_to_be_named(folder: ClaudeFolder) -> None:
@@ -570,7 +836,7 @@ def test_without_kept_text_nothing_is_said_to_be_named(folder: ClaudeFolder) -> 
     done = folder.crusts("lost", "--json")
     (event,) = done.json()["events"]
     assert event["summaryExcerpt"] is None
-    assert ["gone", "re-acquired later"] == sorted(one["verdict"] for one in event["items"])
+    assert ["gone", "read again"] == sorted(one["verdict"] for one in event["items"])
     assert "subscriptions" not in done.out
 
 
@@ -590,7 +856,7 @@ def test_all_adds_up_each_compaction_once(folder: ClaudeFolder) -> None:
     fork.write()
     found = folder.crusts("lost", "--all", "--json").json()
     assert 2 == found["total"]["compactions"]
-    assert {("manual", 1, 85_000), ("auto", 0, 94_000)} == {
+    assert {("manual", 1, 78_000), ("auto", 0, 88_000)} == {
         (one["trigger"], one["withFocus"], one["tokensDropped"]) for one in found["triggers"]
     }
     assert ["keep the plan", None] == [one["focus"] for one in found["compactions"]]

@@ -272,7 +272,9 @@ def test_every_call_shows_its_own_numbers(browser: Browser, pages: dict[str, Pat
         assert after[1] is None or after[1] == after[0] - before[0]
     assert ["1"] == page.ask("[...document.querySelectorAll('#curve .cut-name')].map(one => one.textContent)")
     place = grown.index(None, 1)
-    said = f"Compaction 1, auto: {values[place - 1][0]:,} → {values[place][0]:,} tokens"
+    (lost,) = demo.crusts("lost", "d3300008", "--json").json()["events"]
+    assert values[place][0] == lost["after"]
+    said = f"Compaction 1, auto: {lost['before']:,} → {lost['after']:,} tokens"
     assert said == page.ask("document.querySelector('#curve g title').textContent")
     page.close()
 

@@ -7,12 +7,13 @@ from crusts_index.cli.declared import Annotated, Option
 from crusts_index.cli.session import opened
 from crusts_index.errors import WrongUsage
 from crusts_index.insight.losses.cost import costs_of, total_of, totals_by_trigger, totals_by_week
+from crusts_index.insight.losses.paste import paste_of, used_files
 from crusts_index.insight.losses.taken import losses_of, prices_of
 from crusts_index.render import console, losses, losses_json
 from crusts_index.render.page import Page
 from crusts_index.store.settings import Settings
 
-_SHOWN = 8
+_SHOWN = 12
 
 All = Annotated[bool, Option("--all", help="Every compaction of the period, added up.")]
 
@@ -26,11 +27,14 @@ def lost(
     until: options.Until = None,
     limit: options.Limit = None,
 ) -> None:
-    """What each compaction of a session lost: a verdict for every file, exchange, tool result and instruction.
+    """What each compaction of a session took out of the window, and what became of it.
 
-    kept: the boundary names it. re-injected: an attachment brought it back. re-acquired later: the same input
-    came again (of a command, with the same result). named in the summary: its file name or key terms stand there.
-    gone: none of these. --verbose shows all items with their evidence.
+    Dropped is the window before less the context of the first call after. Of it is back: what the boundary kept word
+    for word, what Claude Code put back by itself, and what was read again, in whole or in part. Mentioned: the content
+    is gone, but its path, name, words or most of its rarest terms stand in the summary. Gone: nothing points to it.
+    The rest is in no item: thinking, small things, and what the transcript does not show. These sum to what was
+    dropped; lost is what is mentioned or gone. Below stands a block to paste: decisions, files and facts that are
+    gone and had been used again before. --verbose shows why each item is where it is.
     --all adds up what compaction cost over the sessions of a period or project.
     """
     period = options.period(since, until)
@@ -51,10 +55,13 @@ def _one(settings: Settings, session: str | None, last: int | None, page: Page, 
         chosen = store.choose(session, last)
         facts = store.load(chosen)
         events = losses_of(facts, prices_of(store.fetch, facts), lambda end: store.load(chosen, end))
+        used = used_files(store.fetch, facts) if events else []
+        found = {event.number: paste_of(facts, event, used) for event in events}
+    pastes = {number: paste for number, paste in found.items() if paste is not None}
     if settings.json:
-        show.document(losses_json.losses_json(facts, events))
+        show.document(losses_json.losses_json(facts, events, pastes))
     else:
-        losses.losses_text(page, facts, events, shown, verbose=settings.verbose)
+        losses.losses_text(page, facts, events, pastes, shown, verbose=settings.verbose)
         console.put(page.text())
 
 

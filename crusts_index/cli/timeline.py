@@ -6,6 +6,7 @@ from crusts_index.cli import options, show
 from crusts_index.cli.declared import Annotated, Option
 from crusts_index.cli.session import opened
 from crusts_index.insight.session.messages import Message, fair_sample, messages_of
+from crusts_index.insight.session.sizes import sizes_of
 from crusts_index.render import analysis, analysis_json, console
 from crusts_index.store.settings import Settings
 
@@ -35,7 +36,7 @@ def timeline(
                 "sessionId": facts.session.session_id,
                 "messageCount": facts.session.messages,
                 "messages": [_json(message) for message in messages],
-                "compactionEvents": [analysis_json.compaction_json(facts, one) for one in facts.all_compactions],
+                "compactionEvents": analysis_json.compactions_json(facts, window),
             }
         )
         return
@@ -44,10 +45,10 @@ def timeline(
     rows: list[tuple[object, ...]] = []
     for message in shown:
         if message.compaction is not None:
-            event = analysis_json.compaction_json(facts, facts.all_compactions[message.compaction])
-            before, after = event["tokensBefore"], event["windowAfter"]
-            how = f"compaction ({event['trigger'] or event['detection']})"
-            rows.append((None, None, None, "", f"── {how}: {_count(before)} → {_count(after)} tokens"))
+            cut = facts.all_compactions[message.compaction]
+            sizes = sizes_of(facts, cut, window.fixed_context.tokens)
+            how = f"compaction ({cut.trigger or cut.detection})"
+            rows.append((None, None, None, "", f"── {how}: {_count(sizes.before)} → {_count(sizes.after)} tokens"))
         letter = analysis.LETTERS[message.category]
         note = "" if message.on_path else "rewound: "
         tool = f"{message.tool}: " if message.tool else ""

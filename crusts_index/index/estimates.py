@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable
 from itertools import groupby
 from operator import itemgetter
 
-from crusts_index.index.changed import note_turned, note_windows
+from crusts_index.index.changed import note_responses, note_windows
 from crusts_index.index.extent import bounds
 from crusts_index.store.driver import sqlite3
 from crusts_index.tools import RETELLS
@@ -57,11 +56,7 @@ update stored_blocks as b set estimate = case kind
 where id >= :low and id < :high
   and (:thread is null or (select r.thread from stored_records r where r.id = b.id - b.place) = :thread)
 """
-# Of each thread how many models its responses tell, and one of them.
-_MODELS = """
-select r.thread_id, count(distinct r.model), w.word from stored_responses r join words w on w.id = r.model
-where r.id > 0 and not r.flags & 6 group by r.thread_id
-"""
+_THREADS = "select count(*) from threads where id between ? and ?"
 _ANSWERS = """
 select distinct id - response_back from stored_records
 where id >= ? and id < ? and thread = ? and response_back is not null
@@ -111,16 +106,15 @@ def estimate_threads(store: sqlite3.Connection, weights: Weights, threads: Itera
     """Estimate all blocks of these threads, and spread the outputs of their responses again; sums are to be settled."""
     threads = list(threads)
     note_windows(store, {thread >> THREAD_BITS for thread in threads})
-    models = {thread: (count, model) for thread, count, model in store.execute(_MODELS)}
-    siblings = Counter(thread >> THREAD_BITS for (thread,) in store.execute("select id from threads"))
     for thread in threads:
         low, high = bounds(thread >> THREAD_BITS)
-        count, model = models.get(thread, (0, None))
-        if count > 1:
+        told = store.execute(_TOLD, (thread,)).fetchall()
+        if len({model for _, model in told}) > 1:
             _estimate(store, weights, thread, low, high + 1)
         else:
-            only = None if siblings[thread >> THREAD_BITS] == 1 else thread & _THREAD
-            by = weights.terms(model)
+            (siblings,) = store.execute(_THREADS, bounds(thread >> THREAD_BITS, THREAD_BITS)).fetchone()
+            only = None if siblings == 1 else thread & _THREAD
+            by = weights.terms(told[0][1] if told else None)
             store.execute(_ESTIMATE, {**by, "low": low, "high": high + 1, "thread": only})
         _spread(store, _OF_THREAD, (low, high + 1, thread & _THREAD))
 
@@ -177,5 +171,5 @@ def _spread(store: sqlite3.Connection, parts_of: str, values: tuple[int, ...]) -
                 shares.append((share, part[_ID_AT]))
     store.executemany("update stored_blocks set share = ? where id = ?", shares)
     if turned:
-        note_turned(store, turned)
+        note_responses(store, turned)
         store.executemany(_TURN, [(response,) for response in turned])

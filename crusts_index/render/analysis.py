@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 
 from crusts_index.insight.session.facts import Facts
 from crusts_index.insight.session.model_history import ModelHistory
+from crusts_index.insight.session.sizes import sizes_of
 from crusts_index.insight.waste.advice import Advice
 from crusts_index.insight.waste.find import WasteItem
 from crusts_index.insight.window.buckets import Buckets
 from crusts_index.insight.window.judge import Window
 from crusts_index.insight.window.toolset import Toolset
-from crusts_index.render.analysis_json import compaction_json, duration_seconds
+from crusts_index.render.analysis_json import duration_seconds
 from crusts_index.render.page import Page
 
 LETTERS = {
@@ -50,13 +51,13 @@ def analysis_text(
             f"Over the session's life {lifetime.content_sum:,} tokens went into its windows "
             f"(compactions: {len(facts.all_compactions)}); as counted, estimated."
         )
-    _compactions(page, facts)
+    _compactions(page, facts, window)
     _tools(page, toolset)
 
 
 def findings(page: Page, waste: Sequence[WasteItem], advice: Advice) -> None:
     """The worst of the waste, and what to do."""
-    worst = [item for item in waste if item.is_counted][:_WASTE_SHOWN]
+    worst = [item for item in waste if item.estimated_tokens and item.excuse is None][:_WASTE_SHOWN]
     if worst:
         page.head("Waste")
         for item in worst:
@@ -172,17 +173,17 @@ def _categories(page: Page, current: Buckets) -> None:
         )
 
 
-def _compactions(page: Page, facts: Facts) -> None:
+def _compactions(page: Page, facts: Facts, window: Window) -> None:
     if not facts.all_compactions:
         return
     page.head("Compactions")
     values = []
     for one in facts.all_compactions:
-        event = compaction_json(facts, one)
+        sizes = sizes_of(facts, one, window.fixed_context.tokens)
         how = one.trigger or ("" if one.detection == "marker" else f"inferred by {one.detection}")
         path = "" if one.on_path else "rewound"
-        values.append((event["afterIndex"], how, event["tokensBefore"], one.post_tokens, event["windowAfter"], path))
-    page.rows(("message", "trigger", "before", "messages after", "window after", ""), values)
+        values.append((one.message, how, sizes.before, sizes.after, sizes.dropped, path))
+    page.rows(("message", "trigger", "before", "after", "dropped", ""), values)
 
 
 def _tools(page: Page, toolset: Toolset) -> None:

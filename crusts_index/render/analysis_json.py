@@ -7,6 +7,7 @@ from typing import Any
 
 from crusts_index.insight.session.facts import Compaction, Facts
 from crusts_index.insight.session.model_history import ModelHistory
+from crusts_index.insight.session.sizes import CALL, sizes_of
 from crusts_index.insight.window.buckets import Buckets
 from crusts_index.insight.window.catalogue import core_tool_names
 from crusts_index.insight.window.fixed import FixedContext
@@ -41,7 +42,7 @@ def breakdown_json(
         "modelHistory": history_json(history),
         "claudeCodeVersion": facts.session.first_version,
         "durationSeconds": duration_seconds(facts),
-        "compactionEvents": [compaction_json(facts, one) for one in facts.all_compactions],
+        "compactionEvents": compactions_json(facts, window),
         "currentContext": {
             "buckets": buckets_json(current),
             "total_tokens": window.size,
@@ -119,28 +120,27 @@ def history_json(history: ModelHistory) -> Json:
     }
 
 
-def compaction_json(facts: Facts, one: Compaction) -> Json:
-    """One compaction event; messages are numbered from 1.
+def compactions_json(facts: Facts, window: Window) -> list[Json]:
+    """The compaction events; messages are numbered from 1.
 
-    `tokensBefore` and `tokensAfter` are as logged, after it of messages alone; `windowAfter` is the context of
-    the call that followed.
+    `tokensBefore` and `tokensAfter` are the window before and after it, the same in every command (D19);
+    `windowAfter` is null without a call behind it.
     """
-    after = next(
-        (call for call in facts.calls if call.epoch == one.epoch and call.branch == one.branch and call.id >= one.id),
-        None,
-    )
-    kept = one.post_tokens if one.post_tokens is not None else after.context_tokens if after else None
-    dropped = one.pre_tokens - kept if one.pre_tokens is not None and kept is not None else None
+    return [_compaction_json(facts, window, one) for one in facts.all_compactions]
+
+
+def _compaction_json(facts: Facts, window: Window, one: Compaction) -> Json:
+    sizes = sizes_of(facts, one, window.fixed_context.tokens)
     summary = sum(block.tokens for block in facts.blocks if block.record_id == one.summary_record_id)
     return {
         "beforeIndex": None if one.message is None else one.message - 1,
         "afterIndex": one.message,
         "summaryIndex": one.summary_message,
         "summaryTokens": summary if one.summary_record_id is not None else None,
-        "tokensBefore": one.pre_tokens,
-        "tokensAfter": kept,
-        "tokensDropped": max(0, dropped) if dropped is not None else None,
-        "windowAfter": after.context_tokens if after else None,
+        "tokensBefore": sizes.before,
+        "tokensAfter": sizes.after,
+        "tokensDropped": sizes.dropped,
+        "windowAfter": sizes.after if sizes.after_basis == CALL else None,
         "trigger": one.trigger,
         "detection": one.detection,
         "timestamp": timestamp(one.time_ms),

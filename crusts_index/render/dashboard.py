@@ -80,11 +80,11 @@ def compaction_line(cut: Cut, time_ms: int, *, is_short: bool = False) -> str:
     said = f"compacted {clock(cut.time_ms or time_ms)}"
     if cut.trigger and not is_short:
         said += f" ({cut.trigger})"
-    if cut.pre_tokens is None:
+    if cut.before is None:
         return said
     number = text.tokens if is_short else text.number
-    after = f" → {number(cut.post_tokens)}" if cut.post_tokens is not None else ""
-    return f"{said}: {number(cut.pre_tokens)}{after}" + ("" if is_short else " tokens")
+    after = f" → {number(cut.after)}" if cut.after is not None else ""
+    return f"{said}: {number(cut.before)}{after}" + ("" if is_short else " tokens")
 
 
 def summary(first: Snapshot, last: Snapshot, seconds: float, compactions: int, sessions: int) -> str:
@@ -136,6 +136,8 @@ def as_json(shot: Snapshot, moment: Moment, event: str, previous: str | None) ->
             "trigger": cut.trigger,
             "preTokens": cut.pre_tokens,
             "postTokens": cut.post_tokens,
+            "tokensBefore": cut.before,
+            "tokensAfter": cut.after,
         }
         if cut
         else None,

@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from crusts_index.insight.losses.back import GONE, KEPT, MENTIONED, READ_AGAIN, REINJECTED, VERDICTS, Evidence
 from crusts_index.insight.losses.cost import Cost, Total
-from crusts_index.insight.losses.items import KINDS
-from crusts_index.insight.losses.survival import GONE, REACQUIRED, VERDICTS
 from crusts_index.insight.losses.taken import Event, Fate
 from crusts_index.insight.session.facts import Facts
 from crusts_index.render import text
 from crusts_index.render.losses_json import sum_usd
 from crusts_index.render.page import Page
 
-_TITLES = {
-    "file_read": "Files read",
-    "conversation": "Exchanges",
-    "tool_result": "Tool results",
-    "instruction": "Instructions",
+MEANINGS = {
+    KEPT: "stayed as it was",
+    REINJECTED: "put back by Claude Code itself",
+    READ_AGAIN: "fetched again later",
+    MENTIONED: "content gone, a pointer is in the summary",
+    GONE: "neither content nor pointer is left",
+    "the rest": "thinking, small things, what is not logged",
 }
+_WHOLE = 0.995
+_NOUNS = {"conversation": "exchange: ", "instruction": "instruction: "}
 _FORMS = dict.fromkeys(("before", "dropped", "lost", "again", "tokens"), text.tokens)
 _NOTE = (
-    "Before and after are as logged or of the calls around, exact; tokens of items are estimated; "
-    "cost at list price, derived."
+    "Before: as logged, or the context of the call before; after: the context of the first call after it; both exact. "
+    "Tokens of items are estimated, cost at list price is derived."
 )
 
 
-def losses_text(page: Page, facts: Facts, events: Sequence[Event], shown: int, *, verbose: bool) -> None:
-    """What each compaction of a session lost, `shown` items a kind; `verbose` shows what survived, too, and why."""
+def losses_text(
+    page: Page, facts: Facts, events: Sequence[Event], pastes: Mapping[int, str], shown: int, *, verbose: bool
+) -> None:
+    """What each compaction of a session took, its `shown` largest items; `verbose` shows what came back, too, and why.
+
+    `pastes` are the blocks to paste by the number of the event.
+    """
     session = facts.session
     page.head_session(session.session_id, session.title)
     if not events:
@@ -35,11 +43,15 @@ def losses_text(page: Page, facts: Facts, events: Sequence[Event], shown: int, *
         return
     for event in events:
         _event_text(page, facts, event, shown, verbose=verbose)
+        if event.number in pastes and (verbose or event is events[-1]):
+            page.head("To paste, if it is still wanted")
+            page.say_as_is(pastes[event.number], 2)
     if len(events) > 1:
-        lost, before = sum(one.lost_tokens for one in events), sum(one.tokens_before or 0 for one in events)
+        lost, dropped = sum(one.classes.lost for one in events), sum(one.sizes.dropped or 0 for one in events)
         page.head("All compactions")
         page.say(
-            f"{lost:,} tokens lost{_of(lost, before)}, {sum(one.again_tokens for one in events):,} fetched again "
+            f"Lost: {lost:,} of {dropped:,} tokens dropped{_share(lost, dropped)}; "
+            f"{sum(one.again_tokens for one in events):,} fetched again "
             f"for {text.usd(sum_usd(one.again_usd for one in events))}."
         )
     page.say()
@@ -68,97 +80,128 @@ def costs_text(
         )
 
     page.head("What compaction cost, by trigger")
-    _rows(page, ("trigger", *heads), [row(one) for one in (*triggers, total)])
+    page.rows(("trigger", *heads), [row(one) for one in (*triggers, total)], _FORMS)
     if len(weeks) > 1:
         page.head("By week")
-        _rows(page, ("week", *heads), [row(one) for one in weeks])
+        page.rows(("week", *heads), [row(one) for one in weeks], _FORMS)
     page.head("The last of them" if len(costs) > shown else "One by one")
-    _rows(
-        page,
+    page.rows(
         ("session", "day", "trigger", "dropped", "lost", "again", "focus"),
         [
             (
-                *(cost.session_id[:8], (cost.timestamp or "")[:10], cost.trigger, cost.tokens_dropped),
-                *(cost.lost_tokens, cost.again_tokens, cost.focus or ""),
+                *(cost.row.session_id[:8], (cost.row.timestamp or "")[:10], cost.row.trigger, cost.sizes.dropped),
+                *(cost.event and cost.event.classes.lost, cost.event and cost.event.again_tokens),
+                cost.row.focus or "",
             )
             for cost in costs[-shown:]
         ],
+        _FORMS,
     )
-    page.say("again: tokens fetched again after they had been dropped, and what that cost at list price.")
+    page.say(
+        "dropped: tokens by which the window shrank. lost: of them content that is no longer there, whether the "
+        "summary mentions it or not. again: tokens fetched again afterwards, and what that cost at list price."
+    )
     page.say("focus: how many were told what to keep. refill: calls until the window was full again, the median.")
     page.say(_NOTE)
     if total.unpriced:
         page.say(f"{total.unpriced} compactions have a part without a price: try `crusts index --prices --fetch`.")
 
 
-def _event_text(page: Page, facts: Facts, event: Event, shown: int, *, verbose: bool) -> None:
+def how_of(event: Event) -> str:
+    """What began a compaction, in words."""
     one = event.compaction
     how = one.trigger or (f"inferred by {one.detection}" if one.detection != "marker" else "no trigger logged")
+    return how if one.on_path else f"{how}, rewound since"
+
+
+def headline(event: Event) -> str:
+    """How much is lost, and how much is not, in one sentence."""
+    classes, dropped = event.classes, event.sizes.dropped
+    of = f" of {dropped:,} tokens dropped{_share(classes.lost, dropped)}" if dropped is not None else " tokens"
+    return (
+        f"Lost: {classes.lost:,}{of}; back: {classes.back:,}; the rest, in no item: {classes.rest:,}. "
+        f"Fetched again: {event.again_tokens:,} tokens for {text.usd(event.again_usd)}."
+    )
+
+
+def scale_note(event: Event) -> str:
+    """Why the classes are smaller than their items; empty where they are not."""
+    if event.classes.scale > _WHOLE:
+        return ""
+    return (
+        f"Each is its items times {event.classes.scale:.2f}: the window shrank by less than they take, "
+        "since the summary and what was put back stand in it again."
+    )
+
+
+def what(facts: Facts, fate: Fate) -> str:
+    """The item in words, a file by its path in the project."""
+    project = facts.session.project.rstrip("/")
+    said = fate.item.description.replace(project + "/", "") if project else fate.item.description
+    return _NOUNS.get(fate.item.kind, "") + (f"{fate.item.weight}: {said}" if fate.item.weight else said)
+
+
+def _event_text(page: Page, facts: Facts, event: Event, shown: int, *, verbose: bool) -> None:
+    one, sizes = event.compaction, event.sizes
     where = f" at message {one.message:,}" if one.message is not None else ""
-    page.head(f"Compaction {event.number}{where} ({how}){'' if one.on_path else ', rewound since'}")
-    unit = " of messages" if event.after_basis == "logged" else ""
+    page.head(f"Compaction {event.number}{where} ({how_of(event)})")
+    derived = ", derived" if sizes.after_basis == "derived" else ""
     page.say(
-        f"{text.number(event.tokens_before)} → {text.number(event.tokens_after)} tokens{unit}, "
-        f"{text.number(event.tokens_dropped)} dropped; first call after it: {text.number(event.window_after)}"
+        f"Window {text.number(sizes.before)} → {text.number(sizes.after)} tokens{derived}, "
+        f"{text.number(sizes.dropped)} dropped"
     )
     if one.focus:
         page.say(f"Focus asked for: {one.focus}")
     if not event.is_known:
         page.say("Nothing follows it on its branch, so nothing can be said of what it lost.")
         return
+    page.say(headline(event))
     if event.calls_until_full is not None:
         page.say(f"Full again after {event.calls_until_full:,} calls.")
-    if event.summary_excerpt is None:
-        page.say("There is no summary, or its text was not kept: names in it are not known.")
-    counted = [
-        (verdict, sum(fate.verdict == verdict for fate in event.fates), event.tokens_of(verdict))
-        for verdict in VERDICTS
+    if event.summary.text is None:
+        page.say("There is no summary, or its text was not kept: what it mentions is not known.")
+    _classes(page, event)
+    _items(page, facts, event, shown, verbose=verbose)
+
+
+def _classes(page: Page, event: Event) -> None:
+    counts = {verdict: sum(fate.verdict == verdict for fate in event.fates) for verdict in VERDICTS}
+    tokens = {**event.classes.by_verdict, "the rest": event.classes.rest}
+    rows = [
+        (name, counts.get(name), tokens[name], MEANINGS[name]) for name in MEANINGS if tokens[name] or counts.get(name)
     ]
-    _rows(page, ("verdict", "items", "tokens"), [row for row in counted if row[1]])
-    for kind in KINDS:
-        fates = [fate for fate in event.fates if fate.item.kind == kind]
-        _kind_text(page, facts, kind, fates, shown, verbose=verbose)
-    page.say(
-        f"Lost: {event.lost_tokens:,} tokens{_of(event.lost_tokens, event.tokens_before)}; fetched again: "
-        f"{event.again_tokens:,} tokens for {text.usd(event.again_usd)}."
-    )
+    page.rows(("what became of it", "items", "tokens", ""), rows, _FORMS)
+    note = scale_note(event)
+    if note:
+        page.say(note)
 
 
-def _kind_text(page: Page, facts: Facts, kind: str, fates: list[Fate], shown: int, *, verbose: bool) -> None:
-    """The items of a kind that are not where they were, or all of them with the evidence; equal ones in one row."""
-    rows: dict[tuple[str, str], tuple[list[Fate], str]] = {}
-    for fate in fates:
-        if verbose or fate.verdict in (REACQUIRED, GONE):
-            where = _what(facts, fate)
-            rows.setdefault((where, fate.verdict), ([], where))[0].append(fate)
+def _items(page: Page, facts: Facts, event: Event, shown: int, *, verbose: bool) -> None:
+    """The items that are not where they were, or all of them with the evidence; equal ones in one row."""
+    rows: dict[tuple[str, str], list[Fate]] = {}
+    for fate in event.fates:
+        if verbose or fate.verdict not in (KEPT, REINJECTED):
+            rows.setdefault((fate.verdict, what(facts, fate)), []).append(fate)
     if not rows:
         return
-    page.head(_TITLES[kind])
+    page.head("The largest items" if len(rows) > shown else "Items")
     values: list[list[object]] = []
-    for same, what in list(rows.values())[:shown]:
-        first = same[0].evidence[0]
+    by_size = sorted(rows.items(), key=lambda row: -sum(fate.item.tokens for fate in row[1]))
+    for (verdict, said), same in by_size[:shown]:
         tokens = sum(fate.item.tokens for fate in same)
         times = f"{len(same)} × " if len(same) > 1 else ""
-        values.append([tokens, same[0].verdict, times + what])
+        partly = " (in part)" if len(same[0].evidence) > 1 else ""
+        values.append([tokens, verdict + partly, times + said])
         if verbose:
-            at = f" (message {first.message})" if first.message is not None else ""
-            values[-1].append(first.detail + at)
-    _rows(page, ("tokens", "verdict", "what", "evidence") if verbose else ("tokens", "verdict", "what"), values)
+            values[-1].append("; ".join(_why(part) for part in same[0].evidence))
+    page.rows(("tokens", "now", "what", "why") if verbose else ("tokens", "now", "what"), values, _FORMS)
     if len(rows) > shown:
         page.say(f"+ {len(rows) - shown:,} more: --limit N shows N")
 
 
-def _what(facts: Facts, fate: Fate) -> str:
-    """The item in words, a file by its path in the project."""
-    item = fate.item
-    said = item.description.replace(facts.session.project.rstrip("/") + "/", "")
-    return f"{item.weight}: {said}" if item.weight else said
+def _why(part: Evidence) -> str:
+    return part.detail + (f" (message {part.message})" if part.message is not None else "")
 
 
-def _rows(page: Page, columns: Sequence[str], values: Sequence[Sequence[object]]) -> None:
-    """A table with token counts in short."""
-    page.rows(columns, values, _FORMS)
-
-
-def _of(part: int, whole: int | None) -> str:
-    return f" ({text.percent(part / whole)} of {whole:,})" if whole else ""
+def _share(part: int, whole: int) -> str:
+    return f" ({text.percent(part / whole)})" if whole else ""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from crusts_index.insight.losses.back import Again
 from crusts_index.insight.losses.cost import Cost, Total
-from crusts_index.insight.losses.survival import VERDICTS, Again
-from crusts_index.insight.losses.taken import Event, Fate
+from crusts_index.insight.losses.taken import Classes, Event, Fate
 from crusts_index.insight.session.facts import Facts
 from crusts_index.render.analysis_json import timestamp
 from crusts_index.render.jsonout import dollars
@@ -15,25 +15,25 @@ from crusts_index.render.jsonout import dollars
 Json = dict[str, Any]
 
 
-def losses_json(facts: Facts, events: Sequence[Event]) -> Json:
-    """The object that `lost --json` prints for a session; messages are numbered from 1."""
+def losses_json(facts: Facts, events: Sequence[Event], pastes: Mapping[int, str]) -> Json:
+    """The object that `lost --json` prints for a session; `pastes` by the number of the event."""
     return {
         "sessionId": facts.session.session_id,
         "project": facts.session.project,
         "compactionCount": len(events),
-        "events": [_event_json(event) for event in events],
-        "grandTotalLost": sum(event.lost_tokens for event in events),
-        "grandTotalBefore": sum(event.tokens_before or 0 for event in events),
-        "grandTotalDropped": sum(event.tokens_dropped or 0 for event in events),
+        "events": [_event_json(event, pastes.get(event.number)) for event in events],
+        "grandTotalLost": sum(event.classes.lost for event in events),
+        "grandTotalBefore": sum(event.sizes.before or 0 for event in events),
+        "grandTotalDropped": sum(event.sizes.dropped or 0 for event in events),
         "grandTotalReacquired": sum(event.again_tokens for event in events),
         "grandTotalReacquiredCostUsd": sum_usd(event.again_usd for event in events),
-        "accuracy": {"tokensBefore": "exact", "tokensAfter": "exact", "items": "estimated", "cost": "derived"},
+        "accuracy": {"before": "exact", "after": "exact", "items": "estimated", "cost": "derived"},
     }
 
 
-def _event_json(event: Event) -> Json:
-    """One compaction."""
-    one = event.compaction
+def _event_json(event: Event, paste: str | None) -> Json:
+    """One compaction. `before`, `after`, `dropped`, and the parts that sum to it."""
+    one, sizes, classes = event.compaction, event.sizes, event.classes
     return {
         "eventNumber": event.number,
         "boundaryIndex": one.message,
@@ -43,31 +43,45 @@ def _event_json(event: Event) -> Json:
         "focus": one.focus,
         "onLivePath": one.on_path,
         "isKnown": event.is_known,
-        "tokensBefore": event.tokens_before,
-        "tokensBeforeBasis": event.before_basis,
-        "tokensAfter": event.tokens_after,
-        "tokensAfterBasis": event.after_basis,
-        "tokensDropped": event.tokens_dropped,
-        "windowAfter": event.window_after,
+        "before": sizes.before,
+        "after": sizes.after,
+        "dropped": sizes.dropped,
+        **(_classes_json(classes) if event.is_known else {}),
+        "thinkingTokens": event.thinking_tokens,
+        "paste": paste,
+        "tokensBefore": sizes.before,
+        "tokensBeforeBasis": sizes.before_basis,
+        "tokensAfter": sizes.after,
+        "tokensAfterBasis": sizes.after_basis,
+        "tokensDropped": sizes.dropped,
         "callsUntilFull": event.calls_until_full,
-        "summaryExcerpt": event.summary_excerpt,
-        "rules": "fields" if event.has_fields else "text",
+        "summaryExcerpt": event.summary.excerpt,
         "verdicts": {
-            verdict: {
-                "items": sum(fate.verdict == verdict for fate in event.fates),
-                "tokens": event.tokens_of(verdict),
-            }
-            for verdict in VERDICTS
+            verdict: {"items": sum(fate.verdict == verdict for fate in event.fates), "tokens": tokens}
+            for verdict, tokens in classes.by_verdict.items()
         },
         "reacquired": {
             "count": len(event.again),
             "tokens": event.again_tokens,
             "costUsd": dollars(event.again_usd),
         },
-        "otherTokens": event.other_tokens,
         "items": [_fate_json(fate) for fate in event.fates],
-        "lostItems": [_item_json(fate) for fate in event.lost],
-        "totalLostTokens": event.lost_tokens,
+        "lostItems": [_item_json(fate) for fate in event.fates if fate.lost_tokens],
+        "totalLostTokens": classes.lost,
+    }
+
+
+def _classes_json(classes: Classes) -> Json:
+    return {
+        "back": {
+            "kept": classes.kept,
+            "reinjected": classes.reinjected,
+            "read_again": classes.read_again,
+        },
+        "mentioned": classes.mentioned,
+        "gone": classes.gone,
+        "rest": classes.rest,
+        "scale": round(classes.scale, 4),
     }
 
 
@@ -77,23 +91,7 @@ def costs_json(costs: Sequence[Cost], total: Total, triggers: Sequence[Total], w
         "total": _total_json(total, None),
         "triggers": [_total_json(one, "trigger") for one in triggers],
         "weeks": [_total_json(one, "week") for one in weeks],
-        "compactions": [
-            {
-                "session": cost.session_id,
-                "project": cost.project,
-                "timestamp": cost.timestamp,
-                "trigger": cost.trigger,
-                "focus": cost.focus,
-                "tokensBefore": cost.tokens_before,
-                "tokensAfter": cost.tokens_after,
-                "tokensDropped": cost.tokens_dropped,
-                "lostTokens": cost.lost_tokens,
-                "reacquiredTokens": cost.again_tokens,
-                "reacquiredCostUsd": dollars(cost.again_usd),
-                "callsUntilFull": cost.calls_until_full,
-            }
-            for cost in costs
-        ],
+        "compactions": [_cost_json(cost) for cost in costs],
     }
 
 
@@ -111,7 +109,7 @@ def _fate_json(fate: Fate) -> Json:
     return {
         **_item_json(fate),
         "weight": fate.item.weight,
-        "evidence": [{"verdict": one.verdict, "detail": one.detail, "message": one.message} for one in fate.evidence],
+        "evidence": [part._asdict() for part in fate.evidence],
         "reacquired": _again_json(fate.again),
     }
 
@@ -122,6 +120,7 @@ def _item_json(fate: Fate) -> Json:
         "type": item.kind,
         "description": item.description,
         "tokens": item.tokens,
+        "lostTokens": fate.lost_tokens,
         "messageRange": [item.first_message, item.last_message],
         "verdict": fate.verdict,
     }
@@ -134,6 +133,24 @@ def _again_json(again: Sequence[Again]) -> Json | None:
         "tokens": sum(one.tokens for one in again),
         "costUsd": sum_usd(one.cost_usd for one in again),
         "messages": [one.message for one in again],
+    }
+
+
+def _cost_json(cost: Cost) -> Json:
+    row, event = cost.row, cost.event
+    return {
+        "session": row.session_id,
+        "project": row.project,
+        "timestamp": row.timestamp,
+        "trigger": row.trigger,
+        "focus": row.focus,
+        "tokensBefore": cost.sizes.before,
+        "tokensAfter": cost.sizes.after,
+        "tokensDropped": cost.sizes.dropped,
+        "lostTokens": event.classes.lost if event else None,
+        "reacquiredTokens": event.again_tokens if event else None,
+        "reacquiredCostUsd": dollars(event.again_usd) if event else None,
+        "callsUntilFull": event.calls_until_full if event else None,
     }
 
 

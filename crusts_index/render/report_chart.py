@@ -279,7 +279,7 @@ def _cuts(points: Sequence[Point], cuts: Sequence[Compaction]) -> list[Mark]:
         number, one = by_epoch.get(point.call.epoch, (0, None))
         if one is None:
             continue
-        before = points[place - 1].call.context_tokens if place else one.pre_tokens
+        before = points[place - 1].call.context_tokens if one.pre_tokens is None and place else one.pre_tokens
         how = one.trigger or ("inferred" if one.detection != "marker" else "trigger not logged")
         said = f"Compaction {number}, {how}: {count(before)} → {count(point.call.context_tokens)} tokens"
         found.append(Mark(round(100 * place / len(points), 3), str(number), said))

@@ -5,23 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from crusts_index.insight.losses.survival import GONE, KEPT, NAMED, REACQUIRED, REINJECTED, VERDICTS
+from crusts_index.insight.losses.back import GONE, KEPT, MENTIONED, READ_AGAIN, REINJECTED
 from crusts_index.insight.losses.taken import Event, Fate
 from crusts_index.insight.session.facts import Facts
 from crusts_index.render import text
+from crusts_index.render.losses import MEANINGS, headline, how_of, scale_note, what
 from crusts_index.render.report_parts import ESTIMATED, EXACT, Column, Table, count, plural, segments, when
 
 Json = dict[str, Any]
 
 _ITEMS = 8
 _EVENTS = 12
-_KEYS = {KEPT: "kept", REINJECTED: "reinjected", REACQUIRED: "reacquired", NAMED: "named", GONE: "gone"}
+_KEYS = {
+    KEPT: "kept",
+    REINJECTED: "reinjected",
+    READ_AGAIN: "readagain",
+    MENTIONED: "mentioned",
+    GONE: "gone",
+    "the rest": "rest",
+}
 
 
 def losses(facts: Facts, events: Sequence[Event]) -> Json:
     """The compactions one by one, the last ones if there are many, and their sum."""
     shown = events[-_EVENTS:]
-    lost = sum(event.lost_tokens for event in events)
+    lost = sum(event.classes.lost for event in events)
     again = sum(event.again_tokens for event in events)
     usd = [event.again_usd for event in events]
     cost = text.usd(None if None in usd else sum(one for one in usd if one is not None))
@@ -30,63 +38,56 @@ def losses(facts: Facts, events: Sequence[Event]) -> Json:
         "events": [_event(facts, event) for event in shown],
         "more": len(events) - len(shown),
         "said": said if events else "",
+        "words": [f"{name}: {meaning}" for name, meaning in MEANINGS.items()],
     }
 
 
 def _event(facts: Facts, event: Event) -> Json:
-    one = event.compaction
-    how = one.trigger or (f"inferred by {one.detection}" if one.detection != "marker" else "trigger not logged")
-    unit = ", messages only" if event.after_basis == "logged" else ""
+    one, sizes = event.compaction, event.sizes
     figures = [
-        ("before", count(event.tokens_before), EXACT),
-        (f"after{unit}", count(event.tokens_after), EXACT),
-        ("first call after", count(event.window_after), EXACT),
-        ("lost", count(event.lost_tokens), ESTIMATED),
+        ("before", count(sizes.before), EXACT),
+        ("after", count(sizes.after), sizes.after_basis if sizes.after_basis == "derived" else EXACT),
+        ("dropped", count(sizes.dropped), EXACT),
+        ("lost", count(event.classes.lost), ESTIMATED),
         ("fetched again", count(event.again_tokens), ESTIMATED),
     ]
     if event.calls_until_full is not None:
         figures.append(("full again after", plural(event.calls_until_full, "call"), EXACT))
+    tokens = {**event.classes.by_verdict, "the rest": event.classes.rest}
     return {
         "number": event.number,
-        "head": f"Compaction {event.number}, {how}{'' if one.on_path else ', rewound since'}",
+        "head": f"Compaction {event.number}, {how_of(event)}",
         "where": f"{when(one.time_ms)}" + (f", before message {one.message:,}" if one.message is not None else ""),
         "focus": one.focus or "",
-        "figures": figures if event.is_known else figures[:2],
+        "figures": figures if event.is_known else figures[:3],
         "is_known": event.is_known,
+        "said": headline(event),
         "bar": segments(
-            (
-                (
-                    _KEYS[verdict],
-                    verdict,
-                    event.tokens_of(verdict),
-                    f"{event.tokens_of(verdict):,} in {plural(sum(f.verdict == verdict for f in event.fates), 'item')}",
-                )
-                for verdict in VERDICTS
-            ),
+            ((_KEYS[name], name, amount, f"{amount:,}{_of_items(event, name)}") for name, amount in tokens.items()),
             least=0.0,
         ),
+        "scale": scale_note(event),
         "taken": _items(facts, event),
     }
 
 
+def _of_items(event: Event, name: str) -> str:
+    items = sum(fate.verdict == name for fate in event.fates)
+    return f" in {plural(items, 'item')}" if items else ""
+
+
 def _items(facts: Facts, event: Event) -> Table:
-    """What did not survive as it was; equal things in one row."""
+    """What did not stay as it was, the largest first; equal things in one row."""
     rows: dict[tuple[str, str], list[Fate]] = {}
     for fate in event.fates:
-        if fate.verdict in (REACQUIRED, GONE):
-            rows.setdefault((_what(facts, fate), fate.verdict), []).append(fate)
-    columns = (Column("tokens", "number", ESTIMATED), Column("verdict"), Column("what", "path"), Column("why", "words"))
+        if fate.verdict not in (KEPT, REINJECTED):
+            rows.setdefault((what(facts, fate), fate.verdict), []).append(fate)
+    columns = (Column("tokens", "number", ESTIMATED), Column("now"), Column("what", "path"), Column("why", "words"))
     found = []
-    for (what, verdict), same in list(rows.items())[:_ITEMS]:
+    by_size = sorted(rows.items(), key=lambda row: -sum(fate.item.tokens for fate in row[1]))
+    for (said, verdict), same in by_size[:_ITEMS]:
         first = same[0].evidence[0]
         at = f" (#{first.message})" if first.message is not None else ""
         times = f"{len(same)} × " if len(same) > 1 else ""
-        found.append((count(sum(fate.item.tokens for fate in same)), verdict, times + what, first.detail + at))
+        found.append((count(sum(fate.item.tokens for fate in same)), verdict, times + said, first.detail + at))
     return Table(columns, found, more=max(0, len(rows) - _ITEMS))
-
-
-def _what(facts: Facts, fate: Fate) -> str:
-    """The item in words, a file by its path in the project."""
-    project = facts.session.project.rstrip("/")
-    said = fate.item.description.replace(project + "/", "") if project else fate.item.description
-    return f"{fate.item.weight}: {said}" if fate.item.weight else said

@@ -40,12 +40,13 @@ class ReadoutCurve(NamedTuple):
 
 @of("readout_compactions")
 class ReadoutCompaction(NamedTuple):
-    """A compaction: tokens before and after."""
+    """A compaction: tokens before and after, and in the window of the first call after it."""
 
     session: str | None
     timestamp: str | None
     before: int | None
     after: int | None
+    window_after: int | None
     trigger: str | None
     is_owner: int
     in_view: int

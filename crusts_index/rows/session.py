@@ -118,6 +118,14 @@ class BlockText(NamedTuple):
     text: str
 
 
+@of("lost_used")
+class UsedFile(NamedTuple):
+    """A file that was used after a compaction, and when."""
+
+    path: str
+    use_ms: int
+
+
 @of("lost_prices")
 class CallPrice(NamedTuple):
     """List prices of a call, USD a million tokens: of its output, and of what it took in for the first time."""

@@ -1,8 +1,9 @@
-"""What compaction costs over many sessions: tokens dropped and fetched again, by trigger and by week."""
+"""What compaction costs over many sessions: tokens dropped, lost and fetched again, by trigger and by week."""
 
 from __future__ import annotations
 
 from crusts_index.insight.losses.taken import losses_of, prices_of
+from crusts_index.insight.session.sizes import Sizes
 from crusts_index.rows.trend import LostCompaction
 from crusts_index.tuples import NamedTuple
 
@@ -18,29 +19,11 @@ if TYPE_CHECKING:
 
 
 class Cost(NamedTuple):
-    """One compaction and what it cost. Tokens before and after as logged or of the calls around it, exact; those
-    fetched again and lost are estimated, their cost at list price; None = not known.
-    """
+    """One compaction, and what became of it; `event` None: no session's own view shows it well enough to judge."""
 
-    session_id: str
-    project: str | None
-    timestamp: str | None
-    week: str | None
-    trigger: str | None
-    focus: str | None
-    tokens_before: int | None
-    tokens_after: int | None
-    lost_tokens: int | None
-    again_tokens: int | None
-    again_usd: float | None
-    calls_until_full: int | None
-
-    @property
-    def tokens_dropped(self) -> int | None:
-        """Before less after, at least 0."""
-        if self.tokens_before is None or self.tokens_after is None:
-            return None
-        return max(0, self.tokens_before - self.tokens_after)
+    row: LostCompaction
+    sizes: Sizes
+    event: Event | None
 
 
 class Total(NamedTuple):
@@ -64,26 +47,27 @@ class Total(NamedTuple):
 def costs_of(fetch: Fetch, load: Load, *, since: int | None, until: int | None, project: str | None) -> list[Cost]:
     """Every compaction of a period, each once (D2), oldest first."""
     events: dict[str, dict[int, Event]] = {}
-    found = []
+    costs = []
     for row in fetch(LostCompaction, since=since, until=until, project=project):
         event = None
         if row.view_session is not None and row.view_id is not None:
             if row.view_session not in events:
                 events[row.view_session] = _events(fetch, load, row.view_session)
             event = events[row.view_session].get(row.view_id)
-        found.append(_cost(row, event if event is not None and event.is_known else None))
-    return found
+        sizes = event.sizes if event else Sizes(row.before_tokens, None, row.after_tokens, None)
+        costs.append(Cost(row, sizes, event if event is not None and event.is_known else None))
+    return costs
 
 
 def totals_by_trigger(costs: Iterable[Cost]) -> list[Total]:
     """One total a trigger, the most frequent first."""
-    totals = _totals(costs, lambda cost: cost.trigger or "not logged")
+    totals = _totals(costs, lambda cost: cost.row.trigger or "not logged")
     return sorted(totals, key=lambda total: (-total.compactions, total.key))
 
 
 def totals_by_week(costs: Iterable[Cost]) -> list[Total]:
     """One total a week, in order; a week is named by its Monday."""
-    return sorted(_totals(costs, lambda cost: cost.week or "no time"))
+    return sorted(_totals(costs, lambda cost: cost.row.week or "no time"))
 
 
 def total_of(costs: Iterable[Cost]) -> Total:
@@ -93,25 +77,8 @@ def total_of(costs: Iterable[Cost]) -> Total:
 
 def _events(fetch: Fetch, load: Load, session: str) -> dict[int, Event]:
     facts = load(session, None)
-    found = losses_of(facts, prices_of(fetch, facts), lambda end: load(session, end))
-    return {event.compaction.id: event for event in found if event.compaction.detection == "marker"}
-
-
-def _cost(row: LostCompaction, event: Event | None) -> Cost:
-    return Cost(
-        session_id=row.session_id,
-        project=row.project,
-        timestamp=row.timestamp,
-        week=row.week,
-        trigger=row.trigger,
-        focus=row.focus,
-        tokens_before=event.tokens_before if event else row.before_tokens,
-        tokens_after=event.tokens_after if event else row.after_tokens,
-        lost_tokens=event.lost_tokens if event else None,
-        again_tokens=event.again_tokens if event else None,
-        again_usd=event.again_usd if event else None,
-        calls_until_full=event.calls_until_full if event else None,
-    )
+    events = losses_of(facts, prices_of(fetch, facts), lambda end: load(session, end))
+    return {event.compaction.id: event for event in events if event.compaction.detection == "marker"}
 
 
 def _totals(costs: Iterable[Cost], key: Callable[[Cost], str]) -> list[Total]:
@@ -122,19 +89,19 @@ def _totals(costs: Iterable[Cost], key: Callable[[Cost], str]) -> list[Total]:
 
 
 def _total(key: str, costs: list[Cost]) -> Total:
-    full = sorted(cost.calls_until_full for cost in costs if cost.calls_until_full is not None)
+    events = [cost.event for cost in costs if cost.event is not None]
+    full = sorted(event.calls_until_full for event in events if event.calls_until_full is not None)
     middle = len(full) // 2
-    median = None if not full else float(full[middle]) if len(full) % 2 else (full[middle - 1] + full[middle]) / 2
     return Total(
         key=key,
         compactions=len(costs),
-        with_focus=sum(bool(cost.focus) for cost in costs),
-        tokens_before=sum(cost.tokens_before or 0 for cost in costs),
-        tokens_dropped=sum(cost.tokens_dropped or 0 for cost in costs),
-        lost_tokens=sum(cost.lost_tokens or 0 for cost in costs),
-        again_tokens=sum(cost.again_tokens or 0 for cost in costs),
-        again_usd=sum(cost.again_usd or 0.0 for cost in costs),
-        unpriced=sum(bool(cost.again_tokens) and cost.again_usd is None for cost in costs),
-        calls_until_full=median,
+        with_focus=sum(bool(cost.row.focus) for cost in costs),
+        tokens_before=sum(cost.sizes.before or 0 for cost in costs),
+        tokens_dropped=sum(cost.sizes.dropped or 0 for cost in costs),
+        lost_tokens=sum(event.classes.lost for event in events),
+        again_tokens=sum(event.again_tokens for event in events),
+        again_usd=sum(event.again_usd or 0.0 for event in events),
+        unpriced=sum(bool(event.again_tokens) and event.again_usd is None for event in events),
+        calls_until_full=(full[middle] + full[~middle]) / 2 if full else None,
         full=len(full),
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from crusts_index.insight.losses.key_terms import weight_of
-from crusts_index.tools import READS
+import re
+
+from crusts_index.insight.losses.summary import names_in
+from crusts_index.tools import READS, STARTS_AGENTS
 from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -11,29 +13,46 @@ if TYPE_CHECKING:
     from crusts_index.insight.session.facts import Attachment, Block, Compaction, Facts, ToolUse
 
 FILE_READ, CONVERSATION, TOOL_RESULT, INSTRUCTION = "file_read", "conversation", "tool_result", "instruction"
-KINDS = (FILE_READ, CONVERSATION, TOOL_RESULT, INSTRUCTION)
 
 FILE_ATTACHMENTS = frozenset({"file", "edited_text_file", "compact_file_reference"})
 
 _LEAST_TOKENS = {FILE_READ: 0, CONVERSATION: 50, TOOL_RESULT: 50, INSTRUCTION: 20}
 _LEAST_CHARS = 10
+_LONGEST = 4_000  # characters of a text that are searched for a decision or a number
 _SHOWN = 80
+_PREVIEW = 80  # characters that are kept of a tool's input and result (D16)
+
+DECISION = re.compile(
+    r"\b(?:decid|decision|agreed?\b|instead of|rather than|must\b|never\b|always\b|don't|do not|won't|"
+    r"prefer|we(?:'ll| will)? use\b|let's use\b|chose\b|chosen\b|turned out|root cause|because\b)",
+    re.IGNORECASE,
+)
+MEASUREMENT = re.compile(
+    r"(?<![\d,.])[,.]*+\d[\d,.]*+\s?(?:%|ms\b|µs\b|s\b|sec\b|seconds\b|min\b|minutes\b|x\b|[KMGT]i?B\b|kB\b|bytes\b|tokens\b|req/s\b"
+    r"|rows\b|USD\b|fps\b|errors?\b|failed\b|passed\b)"
+)
+
+_DESCRIPTION = re.compile(r'"(?:description|title|subject)":\s?"([^"\\]{3,})')
+_BROKEN = re.compile(r"(?<=[^\w-])[\w-]++$")
+_HOW = re.compile(r'"(?:subagent_type|model)":\s?"[^"]*"?')
+"""Of the beginning of an input what says nothing of what was asked for."""
 
 
 class Item(NamedTuple):
     """One thing in the window. `tokens` are those of its blocks (D9); `text` is what is stored of it.
 
-    `answer` is how the result of a tool begins, `attachment` that of an instruction which is one, and `weight` says
-    that it holds a decision or a number.
+    `names` are what it is called, `sayings` the words that a summary may quote; `attachment` is that of an instruction
+    which is one, and `weight` says that it holds a decision or a number.
     """
 
     kind: str
     description: str
     tokens: int
-    blocks: tuple[Block, ...]
+    blocks: list[Block]
     text: str
-    answer: str
-    uses: tuple[ToolUse, ...]
+    names: list[str]
+    sayings: list[str]
+    uses: list[ToolUse]
     path: str | None
     attachment: Attachment | None
     weight: str | None
@@ -84,39 +103,31 @@ def window_before(facts: Facts, compaction: Compaction, order: Order) -> list[Bl
     ]
 
 
-class _Gathered:
-    """Blocks that belong together, while they are gathered."""
-
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-        self.blocks: list[Block] = []
-        self.uses: dict[int, ToolUse] = {}
-        self.path: str | None = None
-
-
 def items_of(facts: Facts, window: list[Block]) -> tuple[list[Item], int]:
     """The items of a window, and the tokens that are in none of them: thinking, wrappers, what is very small."""
     uses = {use.id: use for use in facts.tool_uses}
     attached = {one.record_id: one for one in facts.attachments}
-    gathered: dict[tuple[str, object], _Gathered] = {}
-    exchange: object = None
+    gathered: dict[tuple[str, object], list[Block]] = {}
+    skills: dict[int, str | None] = {}
+    exchange: int | None = None
+    skill: str | None = None
     left = 0
     for block in window:
         use = uses.get(block.tool_use_row) if block.tool_use_row is not None else None
-        if block.is_prompt:
-            exchange = block.record_id
-        key, path = _where(block, use, attached.get(block.record_id), exchange)
+        exchange = block.record_id if block.is_prompt else exchange
+        skill = use.command if use is not None and use.name == "Skill" else skill
+        if block.origin == "skill":
+            skills[block.record_id] = skill
+        key = _where(block, use, attached.get(block.record_id), exchange)
         if key is None:
             left += block.tokens
-            continue
-        group = gathered.setdefault(key, _Gathered(key[0]))
-        group.blocks.append(block)
-        group.path = path
-        if use is not None:
-            group.uses[use.id] = use
+        else:
+            gathered.setdefault(key, []).append(block)
     items = []
-    for group in gathered.values():
-        item = _make(facts, group, attached)
+    for (kind, of), blocks in gathered.items():
+        of_tools = dict.fromkeys(block.tool_use_row for block in blocks if block.tool_use_row is not None)
+        first = blocks[0].record_id
+        item = _make(facts, kind, of, blocks, [uses[row] for row in of_tools], attached.get(first), skills.get(first))
         if _is_worth(item):
             items.append(item)
         else:
@@ -125,59 +136,73 @@ def items_of(facts: Facts, window: list[Block]) -> tuple[list[Item], int]:
 
 
 def _where(
-    block: Block, use: ToolUse | None, attachment: Attachment | None, exchange: object
-) -> tuple[tuple[str, object] | None, str | None]:
-    """Which item a block belongs to, and the file it is of; none for thinking and wrappers."""
+    block: Block, use: ToolUse | None, attachment: Attachment | None, exchange: int | None
+) -> tuple[str, object] | None:
+    """Which item a block belongs to: its kind, and the file or what else it is of; none for thinking and wrappers."""
     if block.kind in ("tool_use", "tool_result"):
         if use is None:
-            return None, None
-        if use.name in READS and use.path:
-            return (FILE_READ, use.path), use.path
-        return (TOOL_RESULT, use.id), use.path
+            return None
+        return (FILE_READ, use.path) if use.name in READS and use.path else (TOOL_RESULT, use.id)
     if block.is_prompt:
-        return (CONVERSATION, exchange), None
+        return CONVERSATION, exchange
     if attachment is not None and attachment.type in FILE_ATTACHMENTS and attachment.name:
-        return (FILE_READ, attachment.name), attachment.name
+        return FILE_READ, attachment.name
     if block.category in ("conversation", "user"):
-        said = block.record_type == "assistant" and block.kind == "text"
-        return ((CONVERSATION, exchange) if said else None), None
-    if block.is_meta and block.category != "state":
-        return None, None
-    return (INSTRUCTION, block.record_id), None
+        is_said = block.record_type == "assistant" and block.kind == "text"
+        return (CONVERSATION, exchange) if is_said else None
+    return None if block.is_meta and block.category != "state" else (INSTRUCTION, block.record_id)
 
 
-def _make(facts: Facts, group: _Gathered, attached: dict[int, Attachment]) -> Item:
-    blocks = tuple(group.blocks)
+def _make(
+    facts: Facts,
+    kind: str,
+    of: object,
+    blocks: list[Block],
+    uses: list[ToolUse],
+    attachment: Attachment | None,
+    skill: str | None,
+) -> Item:
     texts = [facts.text(block.id) or "" for block in blocks]
-    attachment = attached.get(blocks[0].record_id)
-    uses = tuple(group.uses.values())
-    answer = ""
-    if group.kind == FILE_READ:
-        path = group.path or ""
-        text, description = path, file_label(path)
-    elif group.kind == TOOL_RESULT:
+    text, path, names = "\n".join(texts).strip(), None, []
+    description = shorten(text)
+    sayings = [words for block, words in zip(blocks, texts, strict=True) if block.is_prompt]
+    if kind == FILE_READ:
+        text = path = str(of)
+        description = file_label(text)
+    elif kind == TOOL_RESULT:
         use = uses[0]
-        answer = next((text for block, text in zip(blocks, texts, strict=True) if block.kind == "tool_result"), "")
-        text = "\n".join(part for part in (use.command, use.path, answer) if part)
-        said = shorten(use.command) if use.command else use.path or shorten(answer)
+        asked, answer = _words_of(blocks, texts, "tool_use"), _words_of(blocks, texts, "tool_result")
+        if use.name in STARTS_AGENTS:
+            answer = ""  # it begins with talk
+        call, path, label = use.command or _HOW.sub("", asked), use.path, _DESCRIPTION.search(asked)
+        said = label[1] if label else shorten(use.command or "") or path or shorten(answer or asked)
+        text = "\n".join(part for part in (call, path, answer) if part)
         description = f"{use.name or 'unknown tool'}: {said}" if said else use.name or "unknown tool"
-    else:
-        text = "\n".join(texts).strip()
-        description = shorten(text)
-        if group.kind == INSTRUCTION:
-            description = _instruction_label(blocks[0], attachment, text)
+        names, sayings = names_in(call, answer), [call, answer, label[1] if label else ""]
+    elif kind == INSTRUCTION:
+        name = attachment.name if attachment is not None else skill
+        description = _instruction_label(blocks[0], attachment, text)
+        names = [name, name.rpartition(":")[2]] if name else []
+        sayings = [] if blocks[0].is_summary else [text]
     return Item(
-        group.kind,
+        kind,
         description or f"message {blocks[0].message}",
         sum(block.tokens for block in blocks),
         blocks,
         text,
-        answer,
+        names,
+        sayings,
         uses,
-        group.path,
+        path,
         attachment,
-        weight_of(text) if group.kind in (CONVERSATION, TOOL_RESULT) else None,
+        weight_of(text) if kind in (CONVERSATION, TOOL_RESULT) else None,
     )
+
+
+def _words_of(blocks: list[Block], texts: list[str], kind: str) -> str:
+    """The beginning of a tool's input or result, without the word that it breaks off in."""
+    text = next((text for block, text in zip(blocks, texts, strict=True) if block.kind == kind), "")
+    return _BROKEN.sub("", text) if len(text) == _PREVIEW else text
 
 
 def _is_worth(item: Item) -> bool:
@@ -187,6 +212,14 @@ def _is_worth(item: Item) -> bool:
         return False
     has_text = item.kind in (CONVERSATION, INSTRUCTION) and bool(item.text)
     return not has_text or len(item.text) >= _LEAST_CHARS
+
+
+def weight_of(text: str) -> str | None:
+    """`decision` or `measurement` for a text that holds one, which is worth more than chatter; else None."""
+    text = text[:_LONGEST]
+    if DECISION.search(text):
+        return "decision"
+    return "measurement" if MEASUREMENT.search(text) else None
 
 
 def file_label(path: str) -> str:

@@ -168,9 +168,9 @@ def findings(told: "Mapping[str, Any]", compactions: "Iterable[ReadoutCompaction
         text = f"{_short(_base(worst['path']))} re-read {worst['count']}x: ~{tokens(worst['tokens'])} tokens"
         facts.append((worst["tokens"], text))
     dropped = [
-        row.before - row.after
+        max(0, row.before - row.window_after)
         for row in compactions
-        if row.is_owner and row.before is not None and row.after is not None
+        if row.is_owner and row.before is not None and row.window_after is not None
     ]
     if sum(dropped) > 0:
         what = "1 compaction" if len(dropped) == 1 else f"{len(dropped)} compactions"

@@ -57,7 +57,7 @@ def _make(
         message=part.base + row.message,
         time_ms=row.time_ms,
         trigger=None,
-        pre_tokens=before.context_tokens + before.output_tokens if before else None,
+        pre_tokens=before.context_tokens if before else None,
         post_tokens=None,
         dropped_tokens=None,
         duration_ms=None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from crusts_index.insight.session.sizes import sizes_of
 from crusts_index.rows.session import BlockText
 
 if TYPE_CHECKING:
@@ -42,13 +43,15 @@ class Contents(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """A compaction: windows before and after as logged, tokens."""
+    """A compaction: windows before and after, tokens (D19); `pre_tokens` and `post_tokens` as logged."""
 
     id: int
-    time_ms: int | None
-    trigger: str | None
-    pre_tokens: int | None
-    post_tokens: int | None
+    time_ms: int | None = None
+    trigger: str | None = None
+    pre_tokens: int | None = None
+    post_tokens: int | None = None
+    before: int | None = None
+    after: int | None = None
 
 
 class Worker(NamedTuple):
@@ -100,7 +103,8 @@ def snapshot_of(facts: Facts, window: Window) -> Snapshot:
     """The window of a session; without contents, workers and the last message, which are others' to add."""
     session, cuts = facts.session, facts.all_compactions
     shot = outlined(session.session_id, session.project, session.messages, facts.calls, cuts, window)
-    return shot._replace(title=session.title, last_compaction=_cut(cuts[-1]) if cuts else None, is_behind=False)
+    last = _cut(facts, cuts[-1], window) if cuts else None
+    return shot._replace(title=session.title, last_compaction=last, is_behind=False)
 
 
 def outlined(
@@ -138,11 +142,7 @@ def outlined(
         deltas=tuple(b.context_tokens - a.context_tokens for a, b in pairwise(live))[-MOST_DELTAS:],
         contents=before.contents if before else None,
         compactions=len(cuts),
-        last_compaction=before.last_compaction
-        if before and not is_cut
-        else Cut(cuts[-1].id, None, None, None, None)
-        if cuts
-        else None,
+        last_compaction=before.last_compaction if before and not is_cut else Cut(cuts[-1].id) if cuts else None,
         workers=before.workers if before else (),
         said=before.said if before else None,
         is_behind=True,
@@ -151,7 +151,7 @@ def outlined(
 
 def contents_now(buckets: Buckets, waste: Sequence[WasteItem]) -> Contents:
     """What fills the window, and how much of it is waste (what is excused is none)."""
-    wasted = [item for item in waste if item.is_counted]
+    wasted = [item for item in waste if item.excuse is None]
     return Contents(
         tuple(Category(one.category, one.tokens, one.percentage) for one in buckets.buckets),
         buckets.basis,
@@ -226,5 +226,6 @@ def _text(fetch: Fetch, block: Block) -> str:
     return rows[0].text if rows else ""
 
 
-def _cut(one: Compaction) -> Cut:
-    return Cut(one.id, one.time_ms, one.trigger, one.pre_tokens, one.post_tokens)
+def _cut(facts: Facts, one: Compaction, window: Window) -> Cut:
+    sizes = sizes_of(facts, one, window.fixed_context.tokens)
+    return Cut(one.id, one.time_ms, one.trigger, one.pre_tokens, one.post_tokens, sizes.before, sizes.after)

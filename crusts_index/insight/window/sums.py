@@ -308,7 +308,6 @@ def _call(record: int, ordinal: int, time_ms: int | None, context: int, model: s
         is_placeholder=False,
         on_path=True,
         live_epoch=True,
-        effort=None,
     )
 
 
