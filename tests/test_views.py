@@ -155,6 +155,14 @@ def test_one_session_is_found_without_reading_all(demo: Demo, text: str) -> None
         assert set() == aliases & scanned
 
 
+def test_prompts_of_the_ledger_meet_their_own_spans_alone(demo: Demo) -> None:
+    """A prompt is not held against the calls of every thread: those of its branch are looked up."""
+    with closing(sqlite3.connect(demo.db)) as store:
+        steps = plan(store, "select * from ledger_spans")
+        behind = steps[steps.index("SCAN p") + 1]
+        assert "SEARCH g USING AUTOMATIC" in behind, steps
+
+
 def test_the_readouts_curve_needs_no_sort(demo: Demo) -> None:
     """Rows come in log order out of the indexes: nothing of it is sorted but a session's few transcripts."""
     with closing(sqlite3.connect(demo.db)) as store:

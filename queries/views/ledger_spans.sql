@@ -70,10 +70,10 @@ taken_out as materialized (
 ),
 removed as materialized (select block_id, min(ordinal) as ordinal from taken_out group by block_id),
 prompts as materialized (
-  select id as record_id, length, thread_id, branch, epoch, call_ordinal, time_ms,
-         lead(call_ordinal) over (partition by thread_id, branch, epoch order by id) as replaced_at
-  from records
-  where id in (select r.id from stored_records as r where r.flags & 6 and r.flags & 2) and message is not null
+  select id as record_id, length, (id >> 40) << 20 | thread as thread_id, branch, epoch, call_ordinal, time_ms,
+         lead(call_ordinal) over (partition by id >> 40, thread, branch, epoch order by id) as replaced_at
+  from stored_records
+  where flags & 6 and flags & 2 and message is not null
 ),
 firsts as (
   select g.*, min(g.least_context) over (partition by g.thread_id) as least,
