@@ -46,3 +46,33 @@ STARTS_AGENTS = _with("starts_agents")
 """Start a subagent, of whose work they give the result: it is of the category state (D8)."""
 RETELLS = _with("retells")
 """Give what a model wrote for them: such a text has fewer tokens than its characters tell (D9)."""
+
+_EFFECTS = frozenset(
+    """apt apt-get brew cargo chmod chown cmake cp docker dotnet gh git go gradle helm just kill kubectl ln make mkdir
+    mix mv mvn nix npm npx pip pip3 pnpm poetry prettier rake rm rsync systemctl task terraform touch tox uv uvx yarn
+    bun bundle biome black eslint flake8 golangci-lint jest mypy pylint pyright pytest rspec ruff shellcheck tsc vitest
+    sleep wait xcodebuild swift gofmt rustfmt""".split()
+)
+"""Programs that are run for what they do, or for their verdict: nothing need be said of what they print (D13)."""
+_BEFORE = frozenset(
+    ("sudo", "time", "timeout", "env", "exec", "command", "nohup", "bash", "sh", "python", "python3", "-m")
+)
+
+
+def is_run_for_its_effect(tool: str | None, command: str | None) -> bool:
+    """Whether a command line runs a program for what it does, or for its verdict."""
+    if tool not in RUNS_COMMANDS or not command:
+        return False
+    parts = command
+    for sign in ("&&", "||", ";", "|", "(", "\n"):
+        parts = parts.replace(sign, "\0")
+    return any(_program(part) in _EFFECTS for part in parts.split("\0"))
+
+
+def _program(part: str) -> str:
+    """The program that a simple command runs, without its folder."""
+    for word in part.split():
+        name = word.rpartition("/")[2]
+        if "=" not in word and name not in _BEFORE and not name.replace(".", "").removesuffix("s").isdigit():
+            return name
+    return ""

@@ -28,9 +28,11 @@ else:
                 return (*values, *[named[field] for field in left])
             except KeyError:
                 pass  # told below
-        given = {**defaults, **named} if defaults else named
-        if len(values) <= len(fields) and named.keys() <= set(left) <= given.keys():
-            return (*values, *[given[field] for field in left])
+        if len(values) <= len(fields) and (not named or named.keys() <= set(left)):
+            try:
+                return (*values, *[named[field] if field in named else defaults[field] for field in left])
+            except KeyError:
+                pass  # told below
         if len(values) > len(fields):
             raise TypeError(f"{cls.__name__} has {len(fields)} fields, {len(values)} values were given")
         twice = named.keys() & set(fields[: len(values)])

@@ -3,4 +3,7 @@
 --   :uuid        16 bytes
 select id, branch, epoch, response_id, message
 from records
-where transcript_id = :transcript and uuid = :uuid and thread_id = :transcript << 20 and is_duplicate = 0;
+where id >= :transcript << 40 and id < (:transcript + 1) << 40
+  -- As uuids are indexed.
+  and substr(uuid, 1, 4) = substr(:uuid, 1, 4) and uuid = :uuid
+  and thread_id = :transcript << 20 and is_duplicate = 0;

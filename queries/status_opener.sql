@@ -3,5 +3,8 @@
 --   :uuid        of the record, 16 bytes; null = the records without a parent
 select 1 as opens
 from records
-where transcript_id = :transcript and parent_uuid is :uuid and opens = 1 and thread_id = :transcript << 20
+where id >= :transcript << 40 and id < (:transcript + 1) << 40
+  -- As those are indexed that open a branch.
+  and opens and substr(parent_uuid, 1, 4) is substr(:uuid, 1, 4) and parent_uuid is :uuid
+  and thread_id = :transcript << 20
 limit 1;

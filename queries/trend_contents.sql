@@ -28,14 +28,13 @@ summed_up as materialized (
       where s.thread_id = w.transcript << 20 and s.branch = p.branch and s.epoch = w.epoch and s.category = 0)
 ),
 -- The last prompt of each of these.
-prompts as materialized (
-  select w.transcript, r.id as record_id, r.length
-  from summed_up as w
-  cross join stored_records as r on r.id = (
+prompted as materialized (
+  select w.*, (
     select q.id from stored_records as q
     where q.thread = 0 and q.flags & 6 and q.flags & 2 and q.id >= w.since and q.id < (w.transcript + 1) << 40
       and q.branch = w.branch and q.epoch = w.epoch and q.message is not null
-    order by q.id desc limit 1)
+    order by q.id desc limit 1) as prompt_id
+  from summed_up as w
 ),
 looked_at as (
   select * from windows as w where w.transcript not in (select transcript from summed_up)
@@ -102,24 +101,26 @@ found as (
          s.led_conversation - s.led_user, s.led_retrieved, s.led_user, s.led_system, s.led_tools, s.led_state
   from (
     select w.transcript,
-           ifnull(sum(s.tokens) filter (where s.category = 'conversation'), 0) as conversation,
-           ifnull(sum(s.tokens) filter (where s.category = 'retrieved'), 0) as retrieved,
-           ifnull(sum(s.tokens) filter (where s.category = 'system'), 0) as system,
-           ifnull(sum(s.tokens) filter (where s.category = 'tools'), 0) as tools,
-           ifnull(sum(s.tokens) filter (where s.category = 'state'), 0) as state,
-           ifnull(sum(s.messages) filter (where s.category = 'conversation'), 0) as led_conversation,
-           ifnull(sum(s.messages) filter (where s.category = 'retrieved'), 0) as led_retrieved,
-           ifnull(sum(s.messages) filter (where s.category = 'system'), 0) as led_system,
-           ifnull(sum(s.messages) filter (where s.category = 'tools'), 0) as led_tools,
-           ifnull(sum(s.messages) filter (where s.category = 'state'), 0) as led_state,
-           ifnull((select sum(b.tokens) from prompts as p
-             cross join blocks as b on b.id >= p.record_id and b.id < p.record_id + p.length
-             where p.transcript = w.transcript and b.category = 'conversation'), 0) as user,
-           ifnull((select b.category = 'conversation' from prompts as p
-             cross join blocks as b on b.id >= p.record_id and b.id < p.record_id + p.length
-             where p.transcript = w.transcript order by b.tokens desc, b.id limit 1), 0) as led_user
-    from summed_up as w
-    cross join window_sums as s on s.thread_id = w.transcript << 20 and s.branch = w.branch and s.epoch = w.epoch
+           ifnull(sum(s.tokens) filter (where c.word = 'conversation'), 0) as conversation,
+           ifnull(sum(s.tokens) filter (where c.word = 'retrieved'), 0) as retrieved,
+           ifnull(sum(s.tokens) filter (where c.word = 'system'), 0) as system,
+           ifnull(sum(s.tokens) filter (where c.word = 'tools'), 0) as tools,
+           ifnull(sum(s.tokens) filter (where c.word = 'state'), 0) as state,
+           ifnull(sum(s.messages) filter (where c.word = 'conversation'), 0) as led_conversation,
+           ifnull(sum(s.messages) filter (where c.word = 'retrieved'), 0) as led_retrieved,
+           ifnull(sum(s.messages) filter (where c.word = 'system'), 0) as led_system,
+           ifnull(sum(s.messages) filter (where c.word = 'tools'), 0) as led_tools,
+           ifnull(sum(s.messages) filter (where c.word = 'state'), 0) as led_state,
+           ifnull((select sum(b.tokens) from stored_records as q
+             cross join blocks as b on b.id >= q.id and b.id < q.id + q.length
+             where q.id = w.prompt_id and b.category = 'conversation'), 0) as user,
+           ifnull((select b.category = 'conversation' from stored_records as q
+             cross join blocks as b on b.id >= q.id and b.id < q.id + q.length
+             where q.id = w.prompt_id order by b.tokens desc, b.id limit 1), 0) as led_user
+    from prompted as w
+    -- the sums as stored: their category's word is asked for once
+    cross join stored_window_sums as s on s.thread_id = w.transcript << 20 and s.branch = w.branch and s.epoch = w.epoch
+    cross join words as c on c.id = s.category
     group by w.transcript) as s
 )
 select f.*, l.names as loads from found as f left join loads as l on l.transcript = f.transcript order by f.transcript;

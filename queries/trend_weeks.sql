@@ -33,7 +33,7 @@ cuts as (
   select o.time_ms / 900000 as quarter, count(*) as compactions
   from compactions_overview as o join transcripts as t on t.path = o.path
   where o.is_owner = 1 and o.thread_kind = 'main' and o.time_ms is not null
-    and t.id in (select transcript from chosen)
+    and +t.id in (select transcript from chosen)
   group by quarter
 ),
 results as (

@@ -1,14 +1,12 @@
 -- waste: what was put into contexts for nothing, over all sessions: by habit, file, tool, MCP server, project and
 -- session. A result counts once, where it was first made (D2), and under one habit only, the first that fits:
---   reread    a Read of the same path, offset and limit as before in its thread and on its branch, with no successful
---             edit in between, unless there is an excuse: a compaction in between, a result that differs, or an
---             earlier one that was an error, a stub or cut short (D13)
---   noise     a Read of what is installed, built or locked (node_modules/, dist/, build/, .next/, target/, .git/,
---             lock files)
---   repeat    another tool's call with the same input and the same result as the one before in its window
---   error     a result that is an error
---   unused    a result of more than 200 characters and 100 tokens, of a tool that neither retrieves nor acts (edits,
---             plans, tasks), after which the model wrote no text of 50 characters within 5 messages
+--   duplicate_read  a Read of the same path, offset and limit as before in its thread and on its branch, with no
+--                   successful edit in between, unless there is an excuse: a compaction in between, a result that
+--                   differs, or an earlier one that was an error, a stub or cut short (D13)
+--   noise_read      a Read of what is installed, built or locked (node_modules/, dist/, build/, .next/, target/, .git/,
+--                   lock files)
+--   repeated_call   another tool's call with the same input and the same result as the one before in its window
+--   failed_call     a result that is an error
 --   :since    UTC milliseconds: results at or after it; null = all
 --   :until    UTC milliseconds: results before it; null = all
 --   :project  part of a project's path, in any case; null = all
@@ -46,24 +44,11 @@ last_calls as materialized (
   left join api_calls c on c.id = r.call_id
   left join prices p on p.id = c.price_id
 ),
--- Of each result, the message in which the model next writes text worth the name.
-events as (
-  select u.id, r.thread_id, r.message, r.branch, r.epoch, r.call_ordinal
+counted as (
+  select u.id, r.thread_id, r.branch, r.epoch, r.call_ordinal
   from tool_uses u
   join records r on r.id = u.result_record_id
   where u.owns_result = 1 and u.transcript_id in (select transcript_id from wanted)
-  union all
-  select null, r.thread_id, r.message, null, null, null
-  from blocks b
-  cross join records r on r.id = b.record_id
-  where b.kind = 'text' and b.chars >= 50 and r.type = 'assistant'
-    and r.transcript_id in (select transcript_id from wanted)
-),
-answers as (
-  select *,
-    min(case when id is null then message end)
-      over (partition by thread_id order by message rows between current row and unbounded following) as answered
-  from events
 ),
 -- Of each result, the one before of the same call. Apart, so that no text goes through the sorting.
 compared as materialized (
@@ -72,7 +57,7 @@ compared as materialized (
     lag(u.result_hash) over same_call as hash_before,
     lag(a.epoch) over same_call as epoch_before,
     lag(a.branch) over same_call as branch_before
-  from answers a
+  from counted a
   join tool_uses u on u.id = a.id
   join stored_records q on q.id = u.result_record_id
   cross join blocks b on b.id >= q.id and b.id < q.id + q.length and b.tool_use_id = u.id and b.kind = 'tool_result'
@@ -81,7 +66,7 @@ compared as materialized (
 results as (
   select
     u.id, u.path, u.name, u.prior_read_id, u.prior_edit_id, u.is_error, u.is_stub, u.result_hash, u.result_chars,
-    u.result_ms, u.input_hash, a.thread_id, a.message, a.branch, a.epoch, a.call_ordinal, a.answered,
+    u.result_ms, u.input_hash, a.thread_id, a.branch, a.epoch, a.call_ordinal,
     a.hash_before, a.epoch_before, a.branch_before, b.category, b.tokens, w.session_id, w.project,
     case when u.name is null
       then (select o.name from tool_uses o where o.key_end = u.key_end
@@ -123,22 +108,18 @@ judged as materialized (
               select 1 from pasts x
               where x.thread_id = u.thread_id and x.branch = u.branch and x.ancestor = q.branch
                 and q.id <= x.until_id)))
-        then 'reread'
+        then 'duplicate_read'
       when u.inside is not null and u.is_error = 0 and (
           instr(inside, '/node_modules/') or instr(inside, '/dist/') or instr(inside, '/build/')
           or instr(inside, '/.next/') or instr(inside, '/target/') or instr(inside, '/.git/')
           or replace(inside, rtrim(inside, replace(inside, '/', '')), '') in (
             'package-lock.lock', 'bun.lock', 'yarn.lock', 'pnpm.lock', 'cargo.lock', 'poetry.lock', 'pipfile.lock',
             'uv.lock', 'gemfile.lock', 'composer.lock', 'package-lock.json', 'pnpm-lock.yaml'))
-        then 'noise'
+        then 'noise_read'
       when u.name <> 'Read' and u.input_hash is not null and u.result_hash = u.hash_before
         and u.epoch = u.epoch_before and u.branch = u.branch_before and u.tokens > 0
-        then 'repeat'
-      when u.is_error = 1 then 'error'
-      when u.category <> 'retrieved' and u.name not in (select t.name from tool_traits as t where t.acts = 1)
-        and u.result_chars > 200 and u.tokens > 100
-        and ifnull(u.answered, u.message + 6) > u.message + 5 and l.ordinal > u.call_ordinal
-        then 'unused'
+        then 'repeated_call'
+      when u.is_error = 1 then 'failed_call'
     end as habit,
     u.tokens * max(ifnull(l.ordinal - u.call_ordinal, 0), 0) as carried,
     l.cache_read_usd

@@ -158,6 +158,13 @@ def test_a_window_is_judged_without_the_dear_standard_modules() -> None:
     assert set() == (DEAR | {"contextlib", "datetime"}) & loaded
 
 
+def test_an_index_that_finds_nothing_new_needs_none_of_the_dear_modules() -> None:
+    """Nor what lays a store, contextlib and dates."""
+    loaded = loaded_by("import crusts_index.quick.index, crusts_index.index.refresh")
+    assert "crusts_index.index.run" in loaded
+    assert set() == (DEAR | {"contextlib", "datetime", "sqlite3", "crusts_index.store.upgrade"}) & loaded
+
+
 def test_what_reads_transcripts_imports_only_what_sound_lines_need() -> None:
     """Neither what msgspec and the driver bring along, nor what damaged lines and rare records take."""
     names = ("index.ingest", "index.surround", "index.fit", "store.prices")

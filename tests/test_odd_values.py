@@ -116,7 +116,7 @@ ODD_JSON = ("9" * 5000, "1e999", "-1e999", "NaN", "-1", "1e308", str(2**63), str
 @pytest.mark.parametrize("number", ODD_JSON)
 def test_odd_numbers_in_config_and_environment(small: ClaudeFolder, number: str) -> None:
     """What makes no sense gives way to the default."""
-    names = ("staleReadThreshold", "cacheOverheadThreshold", "resolutionLookback")
+    names = ("staleReadThreshold", "resolutionLookback")
     config = (
         f'{{"autocompactBufferTokens": {number}, "contextWindows": {{"opus": {number}}},'
         f' "autoInject": {{"enabled": true, "threshold": {number}, "minGapMs": {number}}},'

@@ -12,6 +12,8 @@ from crusts_index.errors import CrustsError
 from crusts_index.store import query
 from crusts_index.store.open import open_store
 from crusts_index.store.upgrade import ensure
+from tests.builders import ClaudeFolder, Transcript
+from tests.picture import index, new_store, one, scratch
 from tests.program import Program
 
 
@@ -95,3 +97,53 @@ def test_a_damaged_store_is_told_in_one_line(tmp_path: Path) -> None:
             file.seek((page - 1) * size)
             file.write(b"\xff" * size)
     assert "is damaged" in program.run("query.rows(open_store(path), StoreCounts, 'zz')", path)
+
+
+def steps(db: Path, name: str, **given: object) -> int:
+    """How many steps of SQLite's a query takes."""
+    taken = 0
+
+    def count() -> int:
+        nonlocal taken
+        taken += 1
+        return 0
+
+    with closing(open_store(db)) as store:
+        store.set_progress_handler(count, 1)
+        store.execute(query.sql(name), given).fetchall()
+    return taken
+
+
+def test_what_is_asked_of_one_session_takes_no_longer_beside_others() -> None:
+    """A status line finds its records, openers and reads by an index or a range: a large store is no slower."""
+    with scratch() as home:
+        folder = ClaudeFolder(home)
+
+        def add(number: int) -> Transcript:
+            session = f"5e551000-0000-4000-8000-{number:012d}"
+            t = folder.main(session)
+            t.prompt("go")
+            t.read("/a.py")
+            t.write()
+            agent = folder.subagent(session)
+            agent.prompt("look")
+            agent.read("/a.py")
+            agent.write()
+            return t
+
+        t = add(0)
+        db = new_store(home)
+        index(db, folder.config)
+        opens = "select r.transcript_id, r.uuid from records r join threads t on t.id = r.thread_id where r.opens"
+        transcript, uuid = one(db, f"{opens} and t.kind = 'main'")
+        asked: dict[str, dict[str, object]] = {
+            "session_record": {"transcript": transcript, "uuid": uuid},
+            "status_opener": {"transcript": transcript, "uuid": uuid},
+            "status_reads": {"transcript": transcript, "path": "/a.py", "offset": None, "limit": None},
+            "session_other_reads": {"session": t.session},
+        }
+        alone = {name: steps(db, name, **given) for name, given in asked.items()}
+        for number in range(1, 30):
+            add(number)
+        index(db, folder.config)
+        assert [] == [name for name, given in asked.items() if steps(db, name, **given) > 1.1 * alone[name]]

@@ -6,10 +6,12 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from crusts_index.index.write import ROWS_AT_ONCE, WORTH_ROWS
 from tests.bench.corpus import make_corpus
 from tests.builders import SESSION, ClaudeFolder
 
@@ -42,6 +44,31 @@ def test_a_state_that_cannot_be_read_costs_one_reading(tmp_path: Path, state: st
     assert (2, 15) == (total["calls"], total["output"])
     (listed,) = folder.crusts("list", "--json").json()["sessions"]
     assert (SESSION, 4) == (listed["session"], listed["messages"])
+
+
+def test_many_rows_are_written_as_few_are(tmp_path: Path) -> None:
+    """A transcript of hundreds of rows a kind leaves, read at once, what it leaves when it grows by small parts."""
+    once, grown = ClaudeFolder(tmp_path / "once"), ClaudeFolder(tmp_path / "grown")
+    t = once.main()
+    for number in range(WORTH_ROWS + ROWS_AT_ONCE // 2):
+        t.prompt(f"number {number}")
+        t.bash(f"echo {number}", "done")
+    path = t.write()
+    lines = path.read_bytes().splitlines(keepends=True)
+    part = WORTH_ROWS // 2
+    for end in range(part, len(lines) + part, part):
+        grown.main().write().write_bytes(b"".join(lines[:end]))
+        assert 0 == grown.crusts("index").code
+    assert 0 == once.crusts("index").code
+    for table in ("stored_records", "stored_responses", "stored_tool_uses", "stored_blocks", "texts", "words"):
+        rows = _rows(once, table)
+        assert len(rows) > WORTH_ROWS or table == "words"
+        assert rows == _rows(grown, table)
+
+
+def _rows(folder: ClaudeFolder, table: str) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(Path(folder.env()["CRUSTS_HOME"]) / "index.db")) as store:
+        return store.execute(f"select * from {table} order by 1").fetchall()
 
 
 @pytest.mark.long

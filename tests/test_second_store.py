@@ -24,8 +24,9 @@ from crusts_index.errors import NotQuick
 from crusts_index.index.extent import SUMS
 from crusts_index.index.sums import settle_all_sums
 from crusts_index.resources import resource_path
+from crusts_index.store.laid import watched
 from crusts_index.store.open import HEAD, open_store, transaction
-from crusts_index.store.upgrade import ensure, revision, watched
+from crusts_index.store.upgrade import ensure, revision
 from crusts_index.transcript import words
 from tests import stores
 from tests.builders import ClaudeFolder

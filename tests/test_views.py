@@ -145,6 +145,8 @@ def plan(store: sqlite3.Connection, text: str, **given: object) -> list[str]:
         "select * from messages where session_id = 'x'",
         query.sql("models").replace(":session is null or ", ""),
         query.sql("session_threads"),
+        query.sql("session_record"),
+        query.sql("session_other_reads"),
     ],
 )
 def test_one_session_is_found_without_reading_all(demo: Demo, text: str) -> None:

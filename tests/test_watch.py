@@ -106,7 +106,7 @@ def test_in_a_pipe_each_change_is_one_line(folder: ClaudeFolder) -> None:
         assert "35.1% 70,200/200,000" in grown
         assert grown.endswith("| Claude: Done now.")
         compact(t)
-        assert watch.line("compacted").endswith("(manual): 70,200 → 21,050 tokens")
+        assert watch.line("compacted").endswith("(manual): 70,200 → 21,000 tokens")
         watch.line("10.5% 21,050/200,000")
         code, err = watch.stop(signal.SIGINT)
         assert watch.line("Watched").startswith("Watched 5e551001 for ")

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from crusts_index.index.recorded import reader_of
 from crusts_index.insight.session.facts import Facts
 from crusts_index.insight.session.loading import load
 from crusts_index.insight.waste.advice import Advice, advise
@@ -36,12 +37,13 @@ class Wasteful:
             self.facts: Facts = load(fetch, session, until)
             self.window: Window = window_of(self.facts)
             elsewhere = fetch(SessionOtherRead, session=session)
-            self.waste: list[WasteItem] = find_waste(self.facts, self.window, thresholds, elsewhere)
+            recorded = reader_of(fetch, session)
+            self.waste: list[WasteItem] = find_waste(self.facts, self.window, thresholds, elsewhere, recorded)
         self.advice: Advice = advise(self.facts, self.window, self.waste, thresholds)
 
     def of(self, type: str) -> list[WasteItem]:
         """The items of a type that have no excuse."""
-        return [item for item in self.waste if item.type == type and item.excuse is None]
+        return [item for item in self.waste if item.type == type and item.is_counted]
 
     def excuses(self) -> list[tuple[str | None, int, tuple[int, ...]]]:
         """Excuse, excused tokens and messages of the re-reads that have one."""

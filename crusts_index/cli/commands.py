@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from crusts_index.cli import plain
 from crusts_index.cli.declared import Command, Group
 from crusts_index.errors import NotQuick
-from crusts_index.store.upgrade import watched
+from crusts_index.store.laid import watched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from crusts_index.cli.declared import Annotated, Argument
 from crusts_index.cli.session import opened
 from crusts_index.insight.waste.comparison import compare as compare_sides
 from crusts_index.insight.waste.comparison import side_of
-from crusts_index.insight.waste.thresholds import thresholds_of
 from crusts_index.render import comparison, console
 from crusts_index.store.settings import Settings
 
@@ -21,12 +20,12 @@ def compare(settings: Settings, a: First, b: Second) -> None:
     Both windows are taken as they stand now and on the same basis, which is named: scaled to their exact size,
     or, where the estimates of one are too far from it, the tokens as counted.
     """
-    thresholds = thresholds_of(settings.config)
     sides = []
     with opened(settings) as store:
         for session in [store.choose(a), store.choose(b)]:
             facts = store.load(session)
-            sides.append(side_of(store.fetch, facts, store.window(facts), thresholds))
+            window = store.window(facts)
+            sides.append(side_of(store.fetch, facts, window, store.waste(facts, window)[0]))
     found = compare_sides(*sides)
     if settings.json:
         show.document(comparison.comparison_json(found))

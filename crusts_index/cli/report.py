@@ -124,7 +124,6 @@ def _compared(
     form: Form,
     output: str | None,
 ) -> None:
-    thresholds = thresholds_of(settings.config)
     sides, curves = [], []
     with show.opened(settings) as connection:
         store = Store(connection, settings)
@@ -133,7 +132,7 @@ def _compared(
             for chosen in ids:
                 facts = store.load(chosen)
                 window = store.window(facts)
-                sides.append(side_of(store.fetch, facts, window, thresholds))
+                sides.append(side_of(store.fetch, facts, window, store.waste(facts, window)[0]))
                 curves.append((composition_of(facts, window), facts.all_compactions))
     if settings.json:
         compare_command(settings, *ids)

@@ -55,14 +55,15 @@ class Store:
 
     def waste(self, facts: Facts, window: Window) -> tuple[list[WasteItem], Advice]:
         """The waste in the window, and what to do, by the thresholds of config.json."""
+        from crusts_index.index.recorded import reader_of
         from crusts_index.insight.waste.advice import advise
         from crusts_index.insight.waste.find import find_waste
         from crusts_index.insight.waste.thresholds import thresholds_of
         from crusts_index.rows.session import SessionOtherRead
 
-        thresholds = thresholds_of(self._settings.config)
-        elsewhere = self.fetch(SessionOtherRead, session=facts.session.session_id)
-        items = find_waste(facts, window, thresholds, elsewhere)
+        thresholds, session_id = thresholds_of(self._settings.config), facts.session.session_id
+        elsewhere = self.fetch(SessionOtherRead, session=session_id)
+        items = find_waste(facts, window, thresholds, elsewhere, reader_of(self.fetch, session_id))
         return items, advise(facts, window, items, thresholds)
 
     def window(self, facts: Facts) -> Window:

@@ -36,9 +36,9 @@ def waste(
     """Tokens in the window that serve nothing, and what it costs to carry them along.
 
     Looks at the window since the last compaction: reads that nothing has spoken of for 15 messages, reads of what
-    was read already, exchanges that a "thanks" has settled, CLAUDE.md files above 1,500 tokens, results that
-    nothing was said of, and the share of the input read from the cache. The window is exact, tokens of findings are
-    estimated and counted once; the cost of carrying them is derived. Re-reads with an excuse are told, not counted.
+    was read already, exchanges that a mere "thanks" has settled, CLAUDE.md files above 1,500 tokens. The window is
+    exact, tokens of findings are estimated and counted once; the cost of carrying them is derived. Re-reads with an
+    excuse, and results that nothing was made of, are told and not counted.
 
     --all asks the whole store instead: which habits, files, tools, servers, projects and sessions waste most.
     """

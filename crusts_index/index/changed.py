@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from crusts_index.index.extent import same_id
-from crusts_index.index.window_sums import ADD_ANSWERS
+from crusts_index.index.window_sums import add_answers
 from crusts_index.store.driver import sqlite3
 
 _TABLES = (
@@ -97,10 +97,15 @@ _ANSWERS = "select r.* from {ids} t cross join stored_responses r on r.id = t.id
 
 def note_responses(store: sqlite3.Connection, responses: Iterable[int]) -> None:
     """The calls of these responses change, or are no more."""
+    note_turned(store, responses)
+    store.execute("insert or ignore into temp.changed_responses select id from temp.taken")
+
+
+def note_turned(store: sqlite3.Connection, responses: Iterable[int]) -> None:
+    """What is said of the calls of these responses changes, but nothing that curves and spans are made of."""
     make(store)
     _refill(store, _TAKE_IDS, responses)
     store.execute(_OF_TAKEN)
-    store.execute("insert or ignore into temp.changed_responses select id from temp.taken")
 
 
 def note_changed_calls(store: sqlite3.Connection) -> None:
@@ -219,7 +224,7 @@ def _take_out_answers(store: sqlite3.Connection) -> None:
     store.execute("delete from temp.taken")
     store.execute(_OF_MESSAGE.format(answers="select * from temp.coming_answers", but="loose_answers"))
     if has_noted(store, "taken"):
-        store.execute(ADD_ANSWERS.format(sign=-1))
+        add_answers(store, -1)
         store.execute("insert into temp.loose_answers select id from temp.taken")
         store.execute("insert or ignore into temp.emptied select id >> 40 from temp.taken")
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from itertools import groupby
 from operator import itemgetter
 
-from crusts_index.index.changed import note_responses, note_windows
+from crusts_index.index.changed import note_turned, note_windows
 from crusts_index.index.extent import bounds
 from crusts_index.store.driver import sqlite3
 from crusts_index.tools import RETELLS
@@ -56,7 +57,11 @@ update stored_blocks as b set estimate = case kind
 where id >= :low and id < :high
   and (:thread is null or (select r.thread from stored_records r where r.id = b.id - b.place) = :thread)
 """
-_THREADS = "select count(*) from threads where id between ? and ?"
+# Of each thread how many models its responses tell, and one of them.
+_MODELS = """
+select r.thread_id, count(distinct r.model), w.word from stored_responses r join words w on w.id = r.model
+where r.id > 0 and not r.flags & 6 group by r.thread_id
+"""
 _ANSWERS = """
 select distinct id - response_back from stored_records
 where id >= ? and id < ? and thread = ? and response_back is not null
@@ -106,15 +111,16 @@ def estimate_threads(store: sqlite3.Connection, weights: Weights, threads: Itera
     """Estimate all blocks of these threads, and spread the outputs of their responses again; sums are to be settled."""
     threads = list(threads)
     note_windows(store, {thread >> THREAD_BITS for thread in threads})
+    models = {thread: (count, model) for thread, count, model in store.execute(_MODELS)}
+    siblings = Counter(thread >> THREAD_BITS for (thread,) in store.execute("select id from threads"))
     for thread in threads:
         low, high = bounds(thread >> THREAD_BITS)
-        told = store.execute(_TOLD, (thread,)).fetchall()
-        if len({model for _, model in told}) > 1:
+        count, model = models.get(thread, (0, None))
+        if count > 1:
             _estimate(store, weights, thread, low, high + 1)
         else:
-            (siblings,) = store.execute(_THREADS, bounds(thread >> THREAD_BITS, THREAD_BITS)).fetchone()
-            only = None if siblings == 1 else thread & _THREAD
-            by = weights.terms(told[0][1] if told else None)
+            only = None if siblings[thread >> THREAD_BITS] == 1 else thread & _THREAD
+            by = weights.terms(model)
             store.execute(_ESTIMATE, {**by, "low": low, "high": high + 1, "thread": only})
         _spread(store, _OF_THREAD, (low, high + 1, thread & _THREAD))
 
@@ -171,5 +177,5 @@ def _spread(store: sqlite3.Connection, parts_of: str, values: tuple[int, ...]) -
                 shares.append((share, part[_ID_AT]))
     store.executemany("update stored_blocks set share = ? where id = ?", shares)
     if turned:
-        note_responses(store, turned)
+        note_turned(store, turned)
         store.executemany(_TURN, [(response,) for response in turned])

@@ -3,32 +3,23 @@ quicker added up here than asked for again. What is not so simple is noted, and 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from operator import itemgetter
 
 from crusts_index.index.changed import note_coming_answers, note_uses
 from crusts_index.index.extent import bounds
-from crusts_index.index.window_sums import RESULT, SNAPSHOT
+from crusts_index.index.window_sums import RESULT, SNAPSHOT, Part, Span, add_windows
 from crusts_index.store.driver import sqlite3
 from crusts_index.transcript.rows import COLUMNS, RECORD_BITS, THREAD_BITS, Row
 
 Pending = Mapping[str, list[Row]]
-_Span = tuple[int, int, int]
 
-_ADD = "insert into {} values ({}) on conflict do update set {}"
-_SUMMED = {
-    "stored_window_sums": (4, "tokens messages"),
-    "stored_tool_sums": (5, "uses results result_tokens behind_calls errors"),
-}
-_ADDITIONS = {
-    table: _ADD.format(
-        table,
-        ", ".join("?" * (keys + len(names.split()))),
-        ", ".join(f"{name} = {name} + excluded.{name}" for name in names.split()),
-    )
-    for table, (keys, names) in _SUMMED.items()
-}
+_ADD_USES = (
+    "insert into stored_tool_sums values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do update set"
+    " uses = uses + excluded.uses, results = results + excluded.results,"
+    " result_tokens = result_tokens + excluded.result_tokens, behind_calls = behind_calls + excluded.behind_calls,"
+    " errors = errors + excluded.errors"
+)
 _LAST_RESULTS = (
     "insert into spans (thread_id, branch, epoch, last_result) values (?, ?, ?, ?)"
     " on conflict do update set last_result = max(last_result, excluded.last_result)"
@@ -61,7 +52,7 @@ def take_in_hand(store: sqlite3.Connection, pending: Pending) -> None:
     missed = _add_uses(store, [row for one, row in uses.items() if one not in known], records)
     if known or missed:
         note_uses(store, [*known, *missed])
-    _add_windows(store, pending["stored_blocks"], records, uses, old)
+    add_windows(store, _parts(pending["stored_blocks"], records, uses, old))
 
 
 def _known_uses(store: sqlite3.Connection, uses: Mapping[int, Row]) -> set[int]:
@@ -92,7 +83,7 @@ def _old_messages(store: sqlite3.Connection, responses: list[Row]) -> set[tuple[
 def _add_uses(store: sqlite3.Connection, uses: list[Row], records: Mapping[int, Row]) -> list[int]:
     """Add tool uses to their sums, each as owned; gives back those that have a record elsewhere."""
     sums: dict[tuple[int, int, int, int, int], list[int]] = {}
-    latest: dict[_Span, int] = {}
+    latest: dict[Span, int] = {}
     missed: list[int] = []
     for row in uses:
         one, name, begun = row[0], row[_NAME], row[_USE_MS]
@@ -125,25 +116,18 @@ def _add_uses(store: sqlite3.Connection, uses: list[Row], records: Mapping[int, 
             found[4] += row[_FLAGS] & 1
             if ordinal > latest.get(span, -1):
                 latest[span] = ordinal
-    store.executemany(_ADDITIONS["stored_tool_sums"], [(*key, *found) for key, found in sums.items()])
+    store.executemany(_ADD_USES, [(*key, *found) for key, found in sums.items()])
     store.executemany(_LAST_RESULTS, [(*span, ordinal) for span, ordinal in latest.items()])
     return missed
 
 
-def _add_windows(
-    store: sqlite3.Connection,
-    blocks: list[Row],
-    records: Mapping[int, Row],
-    uses: Mapping[int, Row],
-    old: set[tuple[int, int]],
-) -> None:
-    """Add the blocks of new messages to what came into their windows."""
-    spans: dict[_Span, tuple[dict[int, int], dict[int, tuple[int, int]]]] = {}
-    parts: dict[tuple[int, int], _Span] = {}
-    split: dict[tuple[int, int], set[_Span]] = {}
+def _parts(
+    blocks: list[Row], records: Mapping[int, Row], uses: Mapping[int, Row], old: set[tuple[int, int]]
+) -> Iterator[Part]:
+    """The blocks of new messages, for what came into their windows."""
     low = high = 0
     place: tuple[int, ...] = ()
-    thread = 0
+    span = (0, 0, 0)
     for block in blocks:
         one = block[0]
         row = one - block[_PLACE]
@@ -158,27 +142,11 @@ def _add_windows(
         if not (low <= row < high and record[_WHERE] == place):  # most stand where the one before stands
             place, transcript = record[_WHERE], row >> RECORD_BITS
             low, high = transcript << RECORD_BITS, (transcript + 1) << RECORD_BITS
-            thread = transcript << THREAD_BITS | place[0]
-            span = (thread, place[1], place[2])
-            tokens, largest = spans.setdefault(span, ({}, {}))
-        if record[_RESPONSE] is not None:
-            if (thread, message) in old:
-                continue
-            if parts.setdefault((thread, message), span) != span:
-                split.setdefault((thread, message), {parts[thread, message]}).add(span)
-        size, category = block[_SHARE], block[_CATEGORY]
-        if size is None:
-            size = block[_ESTIMATE]
-        tokens[category] = tokens.get(category, 0) + size
-        before = largest.get(message)
-        if before is None or size > before[0]:
-            largest[message] = (size, category)
-    rows = []
-    for span, (tokens, largest) in spans.items():
-        led = Counter(category for _, category in largest.values())
-        rows += [(*span, category, size, led[category]) for category, size in tokens.items()]
-    rows += [(*span, 0, 0, 1) for spans_of in split.values() for span in spans_of]
-    store.executemany(_ADDITIONS["stored_window_sums"], rows)
+            span = (transcript << THREAD_BITS | place[0], place[1], place[2])
+        if old and record[_RESPONSE] is not None and (span[0], message) in old:
+            continue
+        size = block[_SHARE]
+        yield span, message, block[_CATEGORY], block[_ESTIMATE] if size is None else size
 
 
 def _is_first(one: int, place: int, block: Row, uses: Mapping[int, Row]) -> bool:

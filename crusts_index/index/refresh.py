@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import closing
 
 from crusts_index.claude.roots import Root, find_roots
 from crusts_index.errors import CrustsError
@@ -14,10 +13,10 @@ from crusts_index.plain import note
 from crusts_index.store import config as store_config
 from crusts_index.store import private, query
 from crusts_index.store.driver import sqlite3
+from crusts_index.store.laid import open_ensured
 from crusts_index.store.open import TIMEOUT, checkpoint, open_store
 from crusts_index.store.promises import Promises
 from crusts_index.store.settings import Settings, search_path
-from crusts_index.store.upgrade import ensure, open_ensured
 from crusts_index.store.when import now_ms
 
 TYPE_CHECKING = False
@@ -64,6 +63,8 @@ def open_writer(settings: Settings, timeout: float | None = None) -> sqlite3.Con
     if timeout is None:
         timeout = TURN_SECONDS
     if leftovers.has_half_made(settings):
+        from crusts_index.store.upgrade import ensure
+
         ensure(settings.db, timeout=timeout)
         leftovers.clear(settings)
     store = open_ensured(settings.db, timeout=timeout)
@@ -146,6 +147,8 @@ def open_refreshed(settings: Settings) -> sqlite3.Connection:
                 left = max(0, summary.pending_bytes - summary.bytes_read) / 1e6
                 note(f"the store is behind by about {left:,.1f} MB of transcripts: run `crusts index`")
         elif os.path.exists(settings.db):
+            from crusts_index.store.upgrade import ensure
+
             ensure(settings.db, timeout=REPORT_SECONDS)
     except CrustsError as error:
         if not os.path.exists(settings.db):
@@ -195,8 +198,11 @@ def keep_up(
     open. Raises CrustsError where the store cannot be had.
     """
     if store is None:
-        with closing(open_store(settings.db, write=True)) as store:
+        store = open_store(settings.db, write=True)
+        try:
             return keep_up(settings, summary, store, ask_all=ask_all, fetch=fetch)
+        finally:
+            store.close()
     from crusts_index.index.fit import fit_weights
     from crusts_index.store.prices import learn_prices
 

@@ -125,7 +125,7 @@ _OWN_TABLES = (
 def settle_sums(store: sqlite3.Connection) -> None:
     """Bring the sums up to date with what the transaction noted as changed (`changed`)."""
     make(store)
-    if has_noted(store, "changed_responses"):
+    if has_noted(store, "changed_quarters") or has_noted(store, "changed_responses"):
         note_changed_calls(store)
         for table in _OWN_TABLES:
             store.execute(f"create temp table if not exists {table}")

@@ -110,6 +110,7 @@ def _focus(live: "Live", settings: "Settings") -> "Focus | None":
         return None
     from functools import partial
 
+    from crusts_index.index.recorded import reader_of
     from crusts_index.insight.session.loading import load
     from crusts_index.insight.waste.find import find_waste
     from crusts_index.insight.waste.focus import compact_focus
@@ -123,7 +124,9 @@ def _focus(live: "Live", settings: "Settings") -> "Focus | None":
     facts = load(fetch, session_id)
     window = window_of(facts, window_settings(fetch, facts, settings.config, os.environ, live.now_ms))
     elsewhere = fetch(SessionOtherRead, session=session_id)
-    return compact_focus(find_waste(facts, window, thresholds_of(settings.config), elsewhere))
+    return compact_focus(
+        find_waste(facts, window, thresholds_of(settings.config), elsewhere, reader_of(fetch, session_id))
+    )
 
 
 def _is_too_soon(settings: "Settings", session_id: str, gate: "Gate", now: int) -> bool:

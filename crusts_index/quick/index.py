@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from crusts_index.claude.payloads import Told
     from crusts_index.claude.roots import Root
     from crusts_index.index.summary import Summary
-    from crusts_index.store.upgrade import Tell
+    from crusts_index.store.laid import Tell
 
 MOST_BYTES = 8 << 20
 """With more than this to read there is time for a progress bar."""
@@ -59,7 +59,7 @@ def run_hook(settings: Settings, payload: bytes) -> None:
 def _index_named(settings: Settings, files: "list[str]", roots: "list[Root]") -> None:
     from crusts_index.index.refresh import HOOK_SECONDS, index_named, keeps_text
     from crusts_index.index.summary import Options
-    from crusts_index.store.upgrade import watched
+    from crusts_index.store.laid import watched
 
     seconds = target.left(READING_SECONDS)
     options = Options(jobs=0, keep_text=keeps_text(settings), kind="hook", seconds=seconds)
@@ -98,7 +98,7 @@ def _run_plain(settings: Settings) -> None:
 
     from crusts_index.index.refresh import index_all, is_kept_up, keep_up, keeps_text
     from crusts_index.index.summary import Options
-    from crusts_index.store.upgrade import watched
+    from crusts_index.store.laid import watched
 
     gc.disable()  # nothing here forms cycles; looking for some costs a twentieth
     unpriced: list[str] = []

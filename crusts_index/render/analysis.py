@@ -57,7 +57,7 @@ def analysis_text(
 
 def findings(page: Page, waste: Sequence[WasteItem], advice: Advice) -> None:
     """The worst of the waste, and what to do."""
-    worst = [item for item in waste if item.estimated_tokens and item.excuse is None][:_WASTE_SHOWN]
+    worst = [item for item in waste if item.is_counted][:_WASTE_SHOWN]
     if worst:
         page.head("Waste")
         for item in worst:

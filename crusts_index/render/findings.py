@@ -22,7 +22,7 @@ _ACCURACY = (
 
 def waste_text(page: Page, facts: Facts, window: Window, items: Sequence[WasteItem], *, everything: bool) -> None:
     """The findings of a session's window; of the low ones the first few unless `everything`."""
-    counted = [item for item in items if item.excuse is None]
+    counted = [item for item in items if item.is_counted]
     total = sum(item.estimated_tokens for item in counted)
     session = facts.session
     page.head_session(session.session_id, session.title)
@@ -38,7 +38,7 @@ def waste_text(page: Page, facts: Facts, window: Window, items: Sequence[WasteIt
         )
     for severity in SEVERITIES:
         _group(page, severity, [item for item in counted if item.severity == severity], everything)
-    _excused(page, [item for item in items if item.excuse is not None])
+    _told(page, [item for item in items if not item.is_counted])
 
 
 def files_text(page: Page, files: Sequence[FileUse], project: str) -> None:
@@ -113,10 +113,10 @@ def _carried(item: WasteItem) -> str:
     return f"; carried so far {text.tokens(item.carried_tokens)}{usd}"
 
 
-def _excused(page: Page, items: list[WasteItem]) -> None:
+def _told(page: Page, items: list[WasteItem]) -> None:
     if not items:
         return
-    page.head("Read again for a reason (not counted)")
+    page.head("Told, not counted")
     for item in items:
         page.say_inset(2, f"{item.excused_tokens:,} tokens: {item.description}")
 

@@ -49,7 +49,7 @@ def advice_steps(advice: Advice) -> list[Json]:
 
 def waste_findings(facts: Facts, waste: Sequence[WasteItem]) -> list[Json]:
     """The findings that count, the worst first."""
-    items = [item for item in waste if item.excuse is None]
+    items = [item for item in waste if item.is_counted]
     return [
         {
             "severity": item.severity,
@@ -67,7 +67,7 @@ def waste_findings(facts: Facts, waste: Sequence[WasteItem]) -> list[Json]:
 
 def excused(waste: Sequence[WasteItem]) -> Json:
     """Those that have an excuse."""
-    items = [item for item in waste if item.excuse is not None]
+    items = [item for item in waste if not item.is_counted]
     return {
         "head": f"{plural(len(items), 're-read')} with an excuse, not counted",
         "lines": [f"{item.description} ({item.excused_tokens:,} tokens, {item.basis})" for item in items],

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from crusts_index.insight.waste.noise import NOISE
+from crusts_index.insight.waste.rules import DuplicateRead
 from crusts_index.render import text
 from crusts_index.render.page import Page
 from crusts_index.rows.reports import HistoryWaste
 
 HABITS = {
-    "reread": "reading again what was not changed",
-    "noise": "reading what is installed, built or locked",
-    "repeat": "the same call again with the same result",
-    "error": "calls that failed",
-    "unused": "results that nothing was said of",
+    DuplicateRead.name: DuplicateRead.title,
+    NOISE: "reading what is installed, built or locked",
+    "repeated_call": "the same call again with the same result",
+    "failed_call": "calls that failed",
 }
 """What the keys of habits mean."""
 _KINDS = {"habit": "Habits", "file": "Files", "tool": "Tools", "server": "MCP servers", "project": "Projects"}

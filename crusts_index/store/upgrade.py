@@ -4,24 +4,21 @@ SQLAlchemy and Alembic are imported only for a store of an older revision.
 """
 
 import os
-import zlib
 from contextlib import closing, contextmanager, nullcontext, suppress
 
 from crusts_index.errors import CrustsError
 from crusts_index.folders import make_private
 from crusts_index.resources import resource_path
 from crusts_index.store.driver import sqlite3
+from crusts_index.store.laid import LAID, fingerprint, read_state, watched
 from crusts_index.store.open import (
     HEAD,
-    Unlaid,
     demand_regular,
     explain,
     keep_private,
-    open_store,
     read_only,
     roll_back_killed,
     share,
-    stored_revision,
 )
 from crusts_index.store.private import is_ours, open_to_others
 from crusts_index.store.query import view_scripts
@@ -29,14 +26,11 @@ from crusts_index.store.query import view_scripts
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
 
     from sqlalchemy import Connection
 
+    from crusts_index.store.laid import Tell
     from crusts_index.store.open import StorePath
-
-    Tell = Callable[[int, int], None]
-    Watch = Callable[[int], AbstractContextManager[Tell | None]]
 
 _SMALLEST = 512  # bytes: SQLite takes what is less than its smallest page for an empty file, and lays over it
 
@@ -56,30 +50,7 @@ _TIDYING = 2.0  # seconds to wait for others with what can be left undone
 
 _CREATED = "select name, sql from sqlite_master where type = 'view' order by rowid"
 _ORPHANS = 'select "table", parent, count(*) from pragma_foreign_key_check group by 1, 2'
-_LAID = "select value from store_facts where name = 'views'"
 _NOTE_LAID = "insert or replace into store_facts (name, value) values ('views', ?)"
-
-
-def _unwatched(_: int) -> "AbstractContextManager[Tell | None]":
-    return nullcontext()
-
-
-_watch: "Watch" = _unwatched
-
-
-@contextmanager
-def watched(watch: "Watch") -> "Iterator[None]":
-    """Who is asked when an old store is about to be brought up to date, which may take a minute.
-
-    Told its bytes, `watch` gives what is to be told how many of them are done; None where nobody looks. It raises where
-    that cannot be waited for.
-    """
-    global _watch
-    before, _watch = _watch, watch
-    try:
-        yield
-    finally:
-        _watch = before
 
 
 def revision(path: "StorePath") -> str | None:
@@ -99,7 +70,7 @@ def ensure(path: "StorePath", *, timeout: float = TIMEOUT) -> bool:
     Raises CrustsError for a store newer than the program, and for one that cannot be made or written.
     """
     path = os.path.abspath(path)
-    if _state(path, timeout) == (HEAD, _fingerprint()):
+    if _state(path, timeout) == (HEAD, fingerprint()):
         return False
     try:
         _make_file(path)
@@ -112,27 +83,6 @@ def ensure(path: "StorePath", *, timeout: float = TIMEOUT) -> bool:
         raise CrustsError(f"the store at {path} cannot be made: {error.strerror}; name another with --db") from error
     except sqlite3.Error as error:
         raise explain(error, path) from error
-
-
-def open_ensured(path: "StorePath", *, timeout: float = TIMEOUT) -> sqlite3.Connection:
-    """The store at `path` open for writing, made or brought up to date first.
-
-    One that is as it should be is opened once: each opening parses the whole schema. Raises what `ensure` does.
-    """
-    store = None
-    try:
-        store = open_store(path, write=True, timeout=timeout)
-        if _read_state(store, os.fspath(path)) == (HEAD, _fingerprint()):
-            return store
-        store.close()
-    except Unlaid:
-        pass
-    except BaseException:
-        if store is not None:
-            store.close()
-        raise
-    ensure(path, timeout=timeout)
-    return open_store(path, write=True, timeout=timeout)
 
 
 @contextmanager
@@ -176,7 +126,7 @@ def _state(path: str, timeout: float) -> tuple[str | None, str | None]:
         if size < _SMALLEST:
             raise CrustsError(f"{path} is not an SQLite file: name another with --db, or move it away")
         with closing(_read_sound(path, timeout)) as store:
-            return _read_state(store, path)
+            return read_state(store, path)
     except FileNotFoundError:
         return None, None
     except sqlite3.Error as error:
@@ -190,20 +140,6 @@ def _read_sound(path: str, timeout: float) -> sqlite3.Connection:
         if not roll_back_killed(path, timeout):
             raise
         return read_only(path, timeout)
-
-
-def _read_state(store: sqlite3.Connection, path: str) -> tuple[str | None, str | None]:
-    found = stored_revision(store, path)
-    if found is None:
-        return None, None
-    laid = store.execute(_LAID).fetchone()
-    return found, laid and laid[0].partition(" ")[0]
-
-
-def _fingerprint() -> str:
-    """Of all views' texts; a change of any of them is all it must tell, and hashlib is slow to import."""
-    text = "\0".join(part for script in view_scripts() for part in script).encode()
-    return f"{zlib.crc32(text):08x}-{len(text)}"
 
 
 def _make_file(path: str) -> None:
@@ -222,19 +158,20 @@ def _bring_up(path: str, timeout: float) -> bool:
     """Look again under the write lock: another process may have done it meanwhile."""
     with closing(sqlite3.connect(path, timeout=timeout, isolation_level=None)) as store:
         store.execute("begin immediate")
-        found, laid = _read_state(store, path)
+        found, laid = read_state(store, path)
         if found == HEAD:
-            if laid != _fingerprint():
+            if laid != fingerprint():
                 lay_views(store)
             store.execute("commit")
-            return laid != _fingerprint()
+            return laid != fingerprint()
         if found is None and _is_bare(store) and _lay_newest(store):
             store.execute("commit")
             _keep_log(store)
             return True
         store.execute("rollback")
     size = os.path.getsize(path)
-    with _watch(size) if found is not None else nullcontext() as tell:
+    watch = watched.asked if found is not None else None
+    with watch(size) if watch is not None else nullcontext() as tell:
         done = _migrate(path, timeout, _scaled(tell, size))
         with closing(sqlite3.connect(path, timeout=min(timeout, _TIDYING), isolation_level=None)) as store:
             _keep_log(store)
@@ -293,7 +230,7 @@ def _migrate(path: str, timeout: float, tell: "Callable[[float], None]") -> bool
     with upgrading(path, timeout) as connection:
         store = connection.connection.driver_connection
         assert isinstance(store, sqlite3.Connection)
-        found, _ = _read_state(store, path)
+        found, _ = read_state(store, path)
         if found == HEAD:
             return False
         if found is not None:
@@ -315,7 +252,7 @@ def lay_views(store: sqlite3.Connection) -> None:
         store.execute(f'drop view if exists "{name}"')
     for _, script in scripts:
         store.execute(script)
-    store.execute(_NOTE_LAID, (" ".join([_fingerprint(), *(name for name, _ in scripts)]),))
+    store.execute(_NOTE_LAID, (" ".join([fingerprint(), *(name for name, _ in scripts)]),))
 
 
 def _drop_views(store: sqlite3.Connection) -> list[tuple[str, str]]:
@@ -335,7 +272,7 @@ def _lay_again(store: sqlite3.Connection, views: list[tuple[str, str]]) -> None:
 
 
 def _laid_names(store: sqlite3.Connection) -> list[str]:
-    laid = store.execute(_LAID).fetchone()
+    laid = store.execute(LAID).fetchone()
     return str(laid[0]).split(" ")[1:] if laid else []
 
 

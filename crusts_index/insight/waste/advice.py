@@ -48,7 +48,7 @@ class Advice(NamedTuple):
 
 def advise(facts: Facts, window: Window, waste: Sequence[WasteItem], thresholds: Thresholds | None = None) -> Advice:
     """What to do now, the most urgent first. `waste` as `find_waste` gave it."""
-    duplicates = [item for item in waste if item.type == "duplicate_read" and item.excuse is None]
+    duplicates = [item for item in waste if item.type == "duplicate_read" and item.is_counted]
     found = [
         *_compact(window, waste),
         *_prediction(window),

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from crusts_index.insight.waste.find import find_waste
 from crusts_index.insight.window.buckets import buckets_of
 from crusts_index.insight.window.diff import difference, percent_of_change
-from crusts_index.rows.session import Billed, SessionOtherRead
+from crusts_index.rows.session import Billed
 from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from crusts_index.insight.session.facts import Facts
-    from crusts_index.insight.waste.thresholds import Thresholds
+    from crusts_index.insight.waste.item import WasteItem
     from crusts_index.insight.window.buckets import Buckets
     from crusts_index.insight.window.diff import Difference
     from crusts_index.insight.window.judge import Window
@@ -52,14 +53,10 @@ class Comparison(NamedTuple):
         return percent_of_change(total.before, total.after) if total.before else 0.0
 
 
-def side_of(fetch: Fetch, facts: Facts, window: Window, thresholds: Thresholds) -> Side:
-    """What is compared of a session."""
+def side_of(fetch: Fetch, facts: Facts, window: Window, items: Sequence[WasteItem]) -> Side:
+    """What is compared of a session; `items` as `find_waste` gave them."""
     session = facts.session
-    waste = [
-        item
-        for item in find_waste(facts, window, thresholds, fetch(SessionOtherRead, session=session.session_id))
-        if item.excuse is None
-    ]
+    waste = [item for item in items if item.estimated_tokens]
     return Side(
         session_id=session.session_id,
         project=session.project,

@@ -1,10 +1,11 @@
-"""Waste in the window: six rules, each token counted once, excuses listed beside what they excuse (D13)."""
+"""Waste in the window: five rules, each token counted once, excuses listed beside what they excuse (D13)."""
 
 from __future__ import annotations
 
 from crusts_index.insight.session.rereads import find_rereads
+from crusts_index.insight.waste.ground import Ground
 from crusts_index.insight.waste.item import SEVERITIES, WasteItem
-from crusts_index.insight.waste.rules import Rules
+from crusts_index.insight.waste.rules import RULES
 from crusts_index.insight.waste.thresholds import Thresholds
 
 TYPE_CHECKING = False
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from crusts_index.insight.session.facts import Facts
+    from crusts_index.insight.waste.ground import Recorded
     from crusts_index.insight.window.judge import Window
     from crusts_index.rows.session import SessionOtherRead
 
@@ -23,25 +25,18 @@ def find_waste(
     window: Window,
     thresholds: Thresholds | None = None,
     elsewhere: Iterable[SessionOtherRead] = (),
+    recorded: Recorded | None = None,
 ) -> list[WasteItem]:
     """The waste in the window since the last compaction: the worst first, within a severity most tokens first.
 
-    `elsewhere`: the reads of other threads, for the excuse that one of them read a file before.
+    `elsewhere`: the reads of other threads, for the excuse that one of them read a file before. `recorded` gives the
+    records of the transcripts: without them it cannot be told that nothing speaks of what was read.
     """
-    rules = Rules(facts, window, thresholds or Thresholds())
-    rereads = find_rereads(facts, elsewhere)
-    items = [  # in this order, as each rule takes what those before it left
-        *rules.stale_reads(),
-        *rules.resolved_exchanges(),
-        *rules.duplicate_reads([one for one in rereads if one.excuse is None]),
-        *rules.oversized_system(),
-        *rules.unused_results(),
-        *rules.cache_overhead(),
-        *rules.excused_reads([one for one in rereads if one.excuse is not None]),
-    ]
-    return sorted(items, key=_rank)
+    ground = Ground(facts, window, thresholds or Thresholds(), find_rereads(facts, elsewhere), recorded)
+    return sorted((item for rule in RULES for item in rule.find(ground)), key=_rank)
 
 
-def _rank(item: WasteItem) -> tuple[int, bool, int, int]:
+def _rank(item: WasteItem) -> tuple[int, bool, int, int, int]:
     first = item.messages[0] if item.messages else 0
-    return SEVERITIES.index(item.severity), item.excuse is not None, -item.estimated_tokens, first
+    is_excused = item.excuse is not None
+    return SEVERITIES.index(item.severity), is_excused, -item.estimated_tokens, -item.excused_tokens, first

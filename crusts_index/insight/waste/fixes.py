@@ -36,7 +36,7 @@ def fix_blocks(
     facts: Facts, window: Window, waste: Sequence[WasteItem], thresholds: Thresholds | None = None
 ) -> FixBlocks:
     """The three blocks of a session. `waste` as `find_waste` gave it."""
-    duplicates = [item for item in waste if item.type == "duplicate_read" and item.excuse is None and item.path]
+    duplicates = [item for item in waste if item.type == "duplicate_read" and item.is_counted and item.path]
     return FixBlocks(
         _session_prompt(window, duplicates),
         _snippet(facts, window, duplicates, thresholds or Thresholds()),

@@ -28,7 +28,7 @@ def compact_focus(waste: Sequence[WasteItem]) -> Focus | None:
 
     `waste` in the order of `find_waste`. Only high and medium items count, each thing is named once.
     """
-    named = [item for item in waste if item.severity in ("high", "medium") and item.excuse is None]
+    named = [item for item in waste if item.severity in ("high", "medium") and item.is_counted]
     names = short_names(item.path for item in named if item.path)
     clauses: list[str] = []
     tokens = items = 0

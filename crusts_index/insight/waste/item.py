@@ -11,9 +11,10 @@ SEVERITIES = ("high", "medium", "low", "info")
 class WasteItem(NamedTuple):
     """One finding. Message numbers are from 1, as everywhere (D7); the range holds both its ends.
 
-    `estimated_tokens` counts blocks of the window that no other item counts; 0 for an excused re-read, whose size is
-    `excused_tokens`. `carried_tokens` is tokens times the later calls that carried them, `carried_usd` their price as
-    cache reads (None: a call has no price). `basis` says what the tokens are: exact, derived or estimated.
+    `estimated_tokens` counts blocks of the window that no other item counts; 0 for what is told and not counted (an
+    excused re-read, an unused result), whose size is `excused_tokens`. `carried_tokens` is tokens times the later calls
+    that carried them, `carried_usd` their price as cache reads (None: a call has no price). `basis` says what the
+    tokens are: exact, derived or estimated.
     """
 
     type: str
@@ -30,3 +31,8 @@ class WasteItem(NamedTuple):
     excuse: str | None
     excused_tokens: int
     basis: str
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it is waste: else it is told, and never summed."""
+        return self.excuse is None and self.severity != "info"

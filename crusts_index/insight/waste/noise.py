@@ -30,6 +30,8 @@ class Noise(NamedTuple):
     tokens: int
 
 
+NOISE = "noise_read"
+"""What every command calls it."""
 FOLDERS = ("node_modules", "dist", "build", ".next", "target", ".git")
 LOCKS = ("package-lock", "bun", "yarn", "pnpm", "cargo", "poetry", "pipfile", "uv", "gemfile", "composer")
 _OTHER_LOCKS = ("package-lock.json", "pnpm-lock.yaml")

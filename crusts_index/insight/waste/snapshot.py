@@ -151,7 +151,7 @@ def outlined(
 
 def contents_now(buckets: Buckets, waste: Sequence[WasteItem]) -> Contents:
     """What fills the window, and how much of it is waste (what is excused is none)."""
-    wasted = [item for item in waste if item.excuse is None]
+    wasted = [item for item in waste if item.is_counted]
     return Contents(
         tuple(Category(one.category, one.tokens, one.percentage) for one in buckets.buckets),
         buckets.basis,

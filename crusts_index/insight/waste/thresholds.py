@@ -11,11 +11,10 @@ if TYPE_CHECKING:
 
 
 class Thresholds(NamedTuple):
-    """When something counts as waste: messages, tokens, a share of one, messages, tokens."""
+    """When something counts as waste: messages, tokens, messages, tokens."""
 
     stale_read: float = 15
     oversized_system: float = 1_500
-    cache_overhead: float = 0.6
     resolution_lookback: float = 10
     claude_md_oversized: float = 1_500
 
@@ -23,7 +22,6 @@ class Thresholds(NamedTuple):
 CONFIG_KEYS = {
     "stale_read": "staleReadThreshold",
     "oversized_system": "oversizedSystemThreshold",
-    "cache_overhead": "cacheOverheadThreshold",
     "resolution_lookback": "resolutionLookback",
     "claude_md_oversized": "claudeMdOversizedThreshold",
 }

@@ -1,5 +1,7 @@
 """What is known of Claude Code's versions, its built-in tools and the models' windows; pure functions."""
 
+from functools import cache
+
 from crusts_index.insight.session.numbers import usable_number
 from crusts_index.models import model_family, same_family
 
@@ -86,6 +88,7 @@ CORE_SINCE: dict[str, Version] = {
 _MOST_DIGITS = 6
 
 
+@cache
 def parse_version(version: str | None) -> Version:
     """The numbers of a Claude Code version, fit for comparing; empty (below all others) if it has none."""
     numbers = []

@@ -308,6 +308,7 @@ def _call(record: int, ordinal: int, time_ms: int | None, context: int, model: s
         is_placeholder=False,
         on_path=True,
         live_epoch=True,
+        effort=None,
     )
 
 
