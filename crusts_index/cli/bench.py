@@ -9,7 +9,7 @@ from typing import Any
 
 from crusts_index.claude.files import write_atomically
 from crusts_index.cli import options, show
-from crusts_index.cli.compactions import result_of, snapshot, summary_of
+from crusts_index.cli.compactions import result_of, sizes_json, snapshot, summary_of
 from crusts_index.cli.declared import Annotated, Argument, Group, Option
 from crusts_index.cli.session import opened
 from crusts_index.errors import CrustsError
@@ -17,7 +17,7 @@ from crusts_index.index.refresh import index_named, keeps_text
 from crusts_index.index.summary import Options
 from crusts_index.insight.losses.survivors import compare_results, delta_of
 from crusts_index.jsontext import loads_shallow
-from crusts_index.render import clipboard, console, jsonout, table
+from crusts_index.render import clipboard, console, jsonout, table, text
 from crusts_index.rows.reports import CompactedSession
 from crusts_index.store.settings import Settings
 
@@ -144,6 +144,7 @@ def _after(settings: Settings, session_id: str, before: dict[str, Any]) -> dict[
             "compaction": len(facts.all_compactions),
             "after": after,
             "delta": delta_of(before, after),
+            **sizes_json(facts, facts.all_compactions[-1]),
             **summary_of(facts, facts.all_compactions[-1]),
         }
 
@@ -176,31 +177,28 @@ def _past(settings: Settings, named: str | None, output: pathlib.Path | None) ->
     if not results:
         console.remark("No compaction is in the store.")
         return
-    columns = ("session", "cut", "trigger", "before", "after", "freed", "files_named")
+    columns = ("session", "cut", "trigger", "before", "after", "dropped", "files_named")
     shown = [
         (
             one["sessionId"][:8],
             one["compaction"],
             one["trigger"],
-            *(one.get(side, {}).get("tokensCurrentContext") for side in ("before", "after")),
-            -one["delta"]["tokensCurrentContext"] if one.get("delta") else None,
+            *(one[key] for key in ("tokensBefore", "tokensAfter", "tokensDropped")),
             len(one.get("summaryFileRefs") or ()),
         )
         for one in results
     ]
     console.put(table.table(columns, shown, console.table_width()))
-    console.remark("before, after: the window, exact where calls stand on both sides; freed: their difference.")
+    console.remark("before: as logged or the context of the call before; after: of the first call after it; exact.")
 
 
 def _print(settings: Settings, result: dict[str, Any]) -> None:
     if settings.json:
         show.document(result)
     elif result["status"] == "compacted":
-        before, after = result["before"], result["after"]
-        console.put(
-            f"Compacted: {before['tokensCurrentContext']:,} → {after['tokensCurrentContext']:,} tokens in the window"
-            f" ({before['usagePercentage']}% → {after['usagePercentage']}%), waited {result['waitSec']} s."
-        )
+        before, after = (text.number(result[key]) for key in ("tokensBefore", "tokensAfter"))
+        shares = " → ".join(f"{result[side]['usagePercentage']}%" for side in ("before", "after"))
+        console.put(f"Compacted: {before} → {after} tokens in the window ({shares}), waited {result['waitSec']} s.")
         console.remark(f"The summary names {len(result['summaryFileRefs'])} files.")
     else:
         console.put(result["message"])

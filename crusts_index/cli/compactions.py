@@ -7,7 +7,9 @@ from typing import Any
 from crusts_index.cli.session import Store
 from crusts_index.insight.losses.survivors import delta_of, file_references
 from crusts_index.insight.session.facts import Compaction, Facts
+from crusts_index.insight.session.sizes import sizes_of
 from crusts_index.insight.window.buckets import lifetime_of
+from crusts_index.insight.window.fixed import fixed_context
 
 EXCERPT_CHARS = 2_048
 
@@ -37,6 +39,7 @@ def result_of(store: Store, facts: Facts, compaction: Compaction) -> dict[str, A
         "trigger": compaction.trigger,
         "focus": compaction.focus,
         "timestampMs": compaction.time_ms,
+        **sizes_json(facts, compaction),
     }
     first = compaction.message
     if first is None or first < 2:
@@ -50,6 +53,12 @@ def result_of(store: Store, facts: Facts, compaction: Compaction) -> dict[str, A
         "delta": delta_of(before, after),
         **summary_of(facts, compaction),
     }
+
+
+def sizes_json(facts: Facts, compaction: Compaction) -> dict[str, Any]:
+    """The window around a compaction, as every command has it (D19)."""
+    sizes = sizes_of(facts, compaction, fixed_context(facts).tokens)
+    return {"tokensBefore": sizes.before, "tokensAfter": sizes.after, "tokensDropped": sizes.dropped}
 
 
 def summary_of(facts: Facts, compaction: Compaction) -> dict[str, Any]:
