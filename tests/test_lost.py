@@ -320,15 +320,17 @@ def test_a_name_that_several_files_have_does_not_tell_which(folder: ClaudeFolder
 
 
 def test_a_name_that_is_no_plain_word_tells_its_file_without_the_extension() -> None:
-    """`order_book` may be nothing but the file, `billing` may be anything."""
-    summary = Summary("The order_book and the billing are done, and OrderBook too.")
+    """`order_book` may be nothing but the file, and so may the class of that name; `billing` may be anything."""
+    summary = Summary("The order_book and the billing are done, and Shop.PriceList too, but not ThePriceTag.")
     assert "by its name order_book" == summary.names("/w/order_book.ex")
+    assert "by its name pricelist" == summary.names("/w/price_list.ex")
+    assert summary.names("/w/price_tag.ex") is None
     assert summary.names("/w/billing.ex") is None
     assert summary.names("/w/order.ex") is None
 
 
 def test_an_exchange_is_mentioned_by_most_of_its_rare_terms(folder: ClaudeFolder) -> None:
-    """One common word is not enough; at least three terms and 40 % by rarity are, and they are the evidence."""
+    """One word is not enough; at least three terms and 40 % by rarity are, and they are the evidence."""
     t = folder.main()
     t.prompt("Please migrate the subscriptions to the warehouse quickly")
     t.response("The subscriptions went over. " + "So it went. " * 20, context=21_000, output=80)
@@ -352,12 +354,13 @@ def test_a_prompt_that_the_summary_quotes_is_mentioned(folder: ClaudeFolder) -> 
 
 
 def test_common_terms_weigh_less() -> None:
-    """Of the same number of terms those that everything has are not enough."""
+    """Those that everything has are not enough, however many; three rare ones are, of 40 % of the weight of all."""
     rarity = Rarity([*["project running current"] * 10, "ledger_rows"])
-    terms = ["project", "running", "current", "ledger_rows", "payout_job"]
-    assert not rarity.is_enough(["project", "running", "current"], terms)
-    assert rarity.is_enough(["ledger_rows", "payout_job", "current"], terms)
-    assert not rarity.is_enough(["ledger_rows", "payout_job"], terms)
+    common, rare = ["project", "running", "current"], ["ledger_rows", "payout_job", "export_job"]
+    assert not rarity.is_enough(common, common)
+    assert not rarity.is_enough([*common, *rare[:2]], [*common, *rare])
+    assert rarity.is_enough(rare, [*common, *rare])
+    assert not rarity.is_enough(rare, [*rare, *(f"other_{place}" for place in range(5))])
 
 
 @pytest.mark.parametrize(
@@ -368,6 +371,9 @@ def test_common_terms_weigh_less() -> None:
         (("mcp__tracker__get", {"id": "x"}), 'ENT-250 "Export the payroll" ' + WORDS * 4, "ENT-250 is next", True),
         (("Bash", {"command": "gh pr diff 174"}), WORDS * 4, "reviewed PR #174", True),
         (("WebFetch", {"url": "https://example.org/a", "prompt": "x"}), WORDS * 4, "see https://example.org/a", True),
+        (("Bash", {"command": "bd show orders-a0y.2"}), WORDS * 4, "orders-a0y.2 is done", True),
+        (("Grep", {"pattern": "func handleStart\\("}), WORDS * 4, "still to do: `handleStart()`", True),
+        (("Grep", {"pattern": "handleStart|handleStop"}), WORDS * 4, "still to do: `handleStart()`", False),
         (("Grep", {"pattern": "zzz"}), WORDS * 4, "used Grep and Bash often", False),  # a tool's name points to nothing
     ],
 )

@@ -98,7 +98,7 @@ def _total(key: str, costs: list[Cost]) -> Total:
         with_focus=sum(bool(cost.row.focus) for cost in costs),
         tokens_before=sum(cost.sizes.before or 0 for cost in costs),
         tokens_dropped=sum(cost.sizes.dropped or 0 for cost in costs),
-        lost_tokens=sum(event.classes.lost for event in events),
+        lost_tokens=sum(event.classes.lost for event in events if event.sizes.dropped is not None),
         again_tokens=sum(event.again_tokens for event in events),
         again_usd=sum(event.again_usd or 0.0 for event in events),
         unpriced=sum(bool(event.again_tokens) and event.again_usd is None for event in events),

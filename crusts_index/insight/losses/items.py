@@ -34,6 +34,7 @@ MEASUREMENT = re.compile(
 
 _DESCRIPTION = re.compile(r'"(?:description|title|subject)":\s?"([^"\\]{3,})')
 _BROKEN = re.compile(r"(?<=[^\w-])[\w-]++$")
+_PROMPT = re.compile(r'"prompt":\s?"([^"\\]{3,})')
 _HOW = re.compile(r'"(?:subagent_type|model)":\s?"[^"]*"?')
 """Of the beginning of an input what says nothing of what was asked for."""
 
@@ -174,15 +175,18 @@ def _make(
         asked, answer = _words_of(blocks, texts, "tool_use"), _words_of(blocks, texts, "tool_result")
         if use.name in STARTS_AGENTS:
             answer = ""  # it begins with talk
-        call, path, label = use.command or _HOW.sub("", asked), use.path, _DESCRIPTION.search(asked)
+            label = _DESCRIPTION.search(asked) or _PROMPT.search(asked)
+        else:
+            label = _DESCRIPTION.search(asked)
+        call, path = use.command or _HOW.sub("", asked), use.path
         said = label[1] if label else shorten(use.command or "") or path or shorten(answer or asked)
         text = "\n".join(part for part in (call, path, answer) if part)
         description = f"{use.name or 'unknown tool'}: {said}" if said else use.name or "unknown tool"
         names, sayings = names_in(call, answer), [call, answer, label[1] if label else ""]
     elif kind == INSTRUCTION:
-        name = attachment.name if attachment is not None else skill
+        path = attachment.name if attachment is not None and "/" in (attachment.name or "") else None
         description = _instruction_label(blocks[0], attachment, text)
-        names = [name, name.rpartition(":")[2]] if name else []
+        names = [skill, skill.rpartition(":")[2]] if skill else []
         sayings = [] if blocks[0].is_summary else [text]
     return Item(
         kind,

@@ -33,6 +33,9 @@ _TERMS = re.compile(
     r"|[^\W\d_]{7,}+"  # a word of more than six letters
 )
 _TICKET = re.compile(r"\b(?!UTF|SHA|ISO|RFC|AES)[A-Z]{2,10}-\d{1,6}\b")
+_IDENTIFIER = re.compile(r"\b(?:[A-Za-z]++_\w+|[A-Za-z][a-z0-9]++[A-Z]\w+)")
+_LEFT_OUT = re.compile(r"!\S++")
+_LABEL = re.compile(r"(?<![\w.-])[A-Za-z]\w*+-[\w.-]*\d[\w.]*+(?![\w/-])")
 _ADDRESS = re.compile(r"https?://[^\s\"'<>)]++")
 _NUMBERED = re.compile(r"\b(?:pulls?|issues?|pr)(?:/| [a-z]{1,12} )(\d{1,6})\b")
 _BEFORE = re.compile(r"^(?:cd\s[^&;\n]*(?:&&|;)\s*)?(?:[A-Z_]+=\S*\s+)*")
@@ -40,6 +43,7 @@ _PLAIN = re.compile(r"(?!-)[\w./:@#-]{1,60}+(?<![.,;:])")
 _TELLING = re.compile(r"[a-z][A-Z]|\w[-_.]\w")
 """A name with one of these is no plain word, so that it tells a file without its extension (D13)."""
 _LEAST_STEM = 7
+_JOINTS = re.compile(r"[-_.]")
 _PATH = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-./\\~@+[]():")
 
 
@@ -54,13 +58,15 @@ def _all_terms(text: str) -> dict[str, None]:
 
 
 def names_in(call: str, answer: str) -> list[str]:
-    """What a tool was asked about, where that has a name: an address, a ticket, a pull request, the only file; what
-    was run.
+    """What a tool was asked about, where that has a name: an address, a ticket, a pull request, the only file, the only
+    identifier, the only label with a number; what was run.
     """
     found = [*_TICKET.findall(call), *_TICKET.findall(answer), *_ADDRESS.findall(call)]
     found += [f"#{number}" for number in _NUMBERED.findall(call)]
-    files = file_references(call)
-    return list(dict.fromkeys([*found, *(files if len(files) == 1 else ()), *_run(call)]))
+    files = file_references(_LEFT_OUT.sub(" ", call))
+    for several in (files, _LABEL.findall(call), () if files else _IDENTIFIER.findall(call)):
+        found += set(several) if len(set(several)) == 1 else ()
+    return list(dict.fromkeys([*found, *_run(call)]))
 
 
 def _run(call: str) -> list[str]:
@@ -80,6 +86,7 @@ class Rarity:
         known = [_all_terms(text) for text in texts]
         self._texts = len(known)
         self._counts = Counter(term for terms in known for term in terms)
+        self._rare = log(1 + self._texts) / 2  # of what stands in few: in about the root of their number
 
     def of(self, term: str) -> float:
         """The weight of a term, above 0."""
@@ -87,7 +94,7 @@ class Rarity:
 
     def is_enough(self, found: Sequence[str], terms: Sequence[str]) -> bool:
         """Whether those of a thing's key terms that a text has are enough to say that it speaks of it."""
-        if len(found) < LEAST_TERMS:
+        if sum(self.of(term) >= self._rare for term in found) < LEAST_TERMS:
             return False
         return sum(map(self.of, found)) >= LEAST_SHARE * sum(map(self.of, terms))
 
@@ -141,11 +148,18 @@ class Summary:
         stem = name.rpartition(".")[0]
         said = self._paths(whole.lower(), name.lower())
         if not said and len(stem) >= _LEAST_STEM and _TELLING.search(stem):
-            said = self._paths(whole.lower().rpartition(".")[0], stem.lower())
+            return None if is_shared else self._find_stem(stem.lower())
         long = max(said, key=len, default="")
         if "/" in long:
             return f"by its path {long}"
         return f"by its name {long}" if long and not is_shared else None
+
+    def _find_stem(self, stem: str) -> str | None:
+        """How it names a file without its extension, or the class or module that has its name: OrderBook."""
+        for said in dict.fromkeys((stem, _JOINTS.sub("", stem))):
+            if re.search(rf"(?<![\w/-]){re.escape(said)}(?![\w/-])", self._lower):
+                return f"by its name {said}"
+        return None
 
     def _paths(self, whole: str, name: str) -> list[str]:
         """The paths in it that end in a name and may be of the file."""
