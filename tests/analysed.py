@@ -12,8 +12,9 @@ from crusts_index.insight.session.loading import load
 from crusts_index.insight.session.messages import messages_of
 from crusts_index.insight.session.model_history import model_history
 from crusts_index.insight.window.buckets import Buckets, buckets_of, lifetime_of
+from crusts_index.insight.window.habits import Habits
 from crusts_index.insight.window.judge import Window, window_of
-from crusts_index.insight.window.limit import WindowSettings
+from crusts_index.insight.window.settings import WindowSettings
 from crusts_index.insight.window.toolset import toolset_of
 from crusts_index.render.analysis_json import breakdown_json
 from crusts_index.store import query
@@ -31,13 +32,14 @@ class Analysed:
         session: str = SESSION,
         until: int | None = None,
         settings: WindowSettings | None = None,
+        habits: Habits | None = None,
         *,
         trim: bool = True,
     ) -> None:
         with closing(open_store(db)) as store:
             self.facts: Facts = load(partial(query.rows, store), session, until, trim=trim)
             self.facts.texts()
-        self.window: Window = window_of(self.facts, settings)
+        self.window: Window = window_of(self.facts, settings, habits)
         self.buckets: Buckets = buckets_of(self.facts, self.window)
         self.lifetime: Buckets = lifetime_of(self.facts, self.window)
 

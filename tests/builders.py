@@ -92,11 +92,11 @@ def tool(name: str, description: str = "Does it.", **properties: str) -> Json:
     return {"name": name, "description": description, "input_schema": schema}
 
 
-NEWER = 1.38
+USUAL = 1.0
 """The factor of the tokenizer that the builders' usual model has (D9)."""
 
 
-def weighs(text: str, around: float = 0, factor: float = NEWER) -> int:
+def weighs(text: str, around: float = 0, factor: float = USUAL) -> int:
     """Tokens of a text of ASCII letters, white space and single marks, with what stands `around` it (D9)."""
     soft = sum(not character.isspace() for character in text)
     marks = len(re.findall(r"[^\sA-Za-z]+", text)) + 2 * text.count("\n")
@@ -150,7 +150,7 @@ class Transcript:
         path: Path | None = None,
         cwd: str = CWD,
         version: str = "2.1.220",
-        model: str = "claude-opus-4-8",
+        model: str = "claude-opus-4-6",
         branch: str = "main",
         agent: str | None = None,
         clock: Clock | None = None,

@@ -4,15 +4,18 @@ import pytest
 
 from crusts_index.insight.window.catalogue import (
     CORE_TOOL_NAMES,
+    compacts_when_refused,
     configured_window,
     core_schema_tokens,
     core_tool_names,
     deferred_load_tokens,
     lift_window,
-    native_window,
     parse_version,
     settings_window,
+    usual_buffer,
+    usual_window,
     variant_window,
+    version_line,
 )
 from crusts_index.models import model_family, same_family
 
@@ -111,19 +114,34 @@ def test_window_in_the_settings() -> None:
     assert settings_window(None, ["opus[1m]"]) is None
 
 
-def test_native_windows() -> None:
-    """Every model of generation 5 and later has 1,000,000 (D10); 4.x models and others' models have not."""
+def test_usual_windows() -> None:
+    """Generation 4.7 and later and names that are not known have 1,000,000, all models before 200,000 (D10)."""
     for model in (
-        "claude-fable-5",
-        "mythos-5",
-        "claude-opus-5-5-20261001",
-        "claude-haiku-5",
-        "claude-opus-10",
+        *("claude-fable-5", "mythos-5", "claude-opus-5-5-20261001", "claude-haiku-5", "claude-opus-10"),
+        *("claude-opus-4-7", "claude-opus-4-8", "opus", "gpt-5", "claude-next-9", "unknown", None),
     ):
-        assert native_window(model) == 1_000_000
-        assert native_window(model, disable_1m=True) is None
-    for model in ("claude-opus-4-8", "claude-sonnet-4-5-20250929", "opus", "gpt-5", "<synthetic>", None):
-        assert native_window(model) is None
+        assert 1_000_000 == usual_window(model), model
+    for model in (
+        *("claude-opus-4-6", "claude-sonnet-4-5-20250929", "claude-opus-4-20250514", "claude-3-5-sonnet-20241022"),
+        *("claude-haiku-4-5", "claude-2.1"),
+    ):
+        assert 200_000 == usual_window(model), model
+
+
+def test_usual_buffers() -> None:
+    """45,000 up to 2.1.20, 33,000 after; the versions that compact alike are one line (D10)."""
+    versions = ("1.0.43", "2.0.55", "2.1.20", "2.1.21", "2.1.332", None)
+    assert [45_000, 45_000, 45_000, 33_000, 33_000, 33_000] == [usual_buffer(version) for version in versions]
+    assert ["1.0", "2.0", "2.1 early", "2.1", "2.1", ""] == [version_line(version) for version in versions]
+
+
+def test_which_models_wait_to_be_refused() -> None:
+    """Those of generation 4.5, from 2.1.200 on (D10)."""
+    assert compacts_when_refused("claude-opus-4-5-20251101", "2.1.200")
+    assert compacts_when_refused("claude-haiku-4-5", "2.1.332")
+    assert not compacts_when_refused("claude-opus-4-5-20251101", "2.1.52")
+    assert not compacts_when_refused("claude-sonnet-4-6", "2.1.332")
+    assert not compacts_when_refused("claude-haiku-5-5", "2.1.332")
 
 
 def test_windows_by_configuration() -> None:

@@ -71,7 +71,7 @@ def told_and_counted(db: Path, most: int = 1_000) -> list[tuple[tuple[int, ...],
         ends = {block.message: block.record_id for block in facts.blocks if block.on_path}
         events = [one.id for one in facts.compactions] + [one.record_id for one in facts.removals]
         found = []
-        for point in composition_of(facts, window._replace(framing=UNFRAMED))[-most:]:
+        for point in composition_of(facts, window)[-most:]:
             last = max((message for message in ends if message < point.call.message), default=None)
             if any(event in range(ends.get(last or 0, 0), point.call.record_id) for event in events):
                 continue
@@ -81,7 +81,7 @@ def told_and_counted(db: Path, most: int = 1_000) -> list[tuple[tuple[int, ...],
                 cut = asked.facts(last)
                 if cut.inferred:
                     continue
-                counted = dict(contents_of(cut, NOTHING, UNFRAMED, current=True).tokens)
+                counted = dict(contents_of(cut, NOTHING, current=True).tokens)
             found.append((told, tuple(counted[name] for name in CATEGORIES)))
         return found
 
@@ -143,7 +143,7 @@ def test_a_prompt_is_the_user_s_until_the_next_one(folder: ClaudeFolder) -> None
     t.summary("s")
     t.response("c", context=19_000)
     facts = loaded(read(folder, t))
-    points = composition_of(facts, window_of(facts)._replace(framing=UNFRAMED))
+    points = composition_of(facts, window_of(facts))
     user = [dict(zip(CATEGORIES, point.content, strict=True))["user"] for point in points]
     assert [weighs("x" * 400), weighs("y" * 80), 0] == user
     assert [None, 200, None] == [point.growth for point in points]
@@ -166,7 +166,10 @@ def test_the_largest_steps_name_what_came(folder: ClaudeFolder) -> None:
     t = folder.main()
     t.prompt("hello")
     t.response("hi", context=20_000)
-    t.prompt("look at what is big, and tell me why it is so much bigger than all the rest of it put together")
+    t.prompt(
+        "look at what is big, and tell me why it is so much bigger than all the rest of it put together; "
+        "and then say what to do about it, file by file, without a word too many"
+    )
     t.read(f"{CWD}/big.py", PAGE, context=20_100)
     t.bash("ls", "a\n", context=23_000)
     t.response("done", context=23_100)

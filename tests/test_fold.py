@@ -201,7 +201,7 @@ def test_an_advisor_is_a_call_of_its_own_model(folder: ClaudeFolder, t: Transcri
     t.response("a", "b", usage=usage(5, 0, 100, 7, iterations=[again, advisor, {"type": "new_kind", **usage(9)}]))
     db = read(folder, t)
     rows = "select model, input_tokens, output_tokens, is_advisor from api_calls order by is_advisor"
-    assert [("claude-opus-4-8", 5, 7, 0), ("claude-fable-5", 500, 50, 1)] == ask(db, rows)
+    assert [("claude-opus-4-6", 5, 7, 0), ("claude-fable-5", 500, 50, 1)] == ask(db, rows)
     copy = folder.main(OTHER)
     copy.copy(t.lines(), forked=True)
     assert 2 == len(ask(read(folder, copy), rows))

@@ -40,16 +40,16 @@ def test_runs_of_one_model_are_segments(switching: ClaudeFolder) -> None:
     told = switching.crusts("models", "--json").json()
     names = ("model", "firstMessageIndex", "lastMessageIndex", "assistantMessageCount")
     assert [
-        ("claude-opus-4-8", 2, 3, 2),
+        ("claude-opus-4-6", 2, 3, 2),
         ("claude-sonnet-5", 5, 5, 1),
-        ("claude-opus-4-8", 6, 6, 1),
+        ("claude-opus-4-6", 6, 6, 1),
     ] == [tuple(segment[name] for name in names) for segment in told["segments"]]
     first = told["segments"][0]
     assert (11, 11, 20, 300) == tuple(
         first[name] for name in ("totalInputTokens", "totalOutputTokens", "cacheCreationTokens", "cacheReadTokens")
     )
     assert first["firstSeenAt"] < first["lastSeenAt"] < told["segments"][1]["firstSeenAt"]
-    assert (["claude-opus-4-8", "claude-sonnet-5"], "claude-opus-4-8", 2) == (
+    assert (["claude-opus-4-6", "claude-sonnet-5"], "claude-opus-4-6", 2) == (
         told["uniqueModels"],
         told["current"],
         told["switchCount"],
@@ -78,7 +78,7 @@ def test_the_query_and_the_insight_agree(switching: ClaudeFolder, demo: Demo) ->
 def test_a_session_by_prefix_place_or_none(tmp_path: Path) -> None:
     """Any unambiguous prefix; an ambiguous one is exit 1 with the candidates; --last N the Nth newest."""
     folder = IndexedFolder(tmp_path)
-    for session, model in ((SESSION, "claude-opus-4-8"), (OTHER, "claude-sonnet-5")):
+    for session, model in ((SESSION, "claude-opus-4-6"), (OTHER, "claude-sonnet-5")):
         t = folder.main(session)
         t.response("a", context=100, model=model)
         t.write()

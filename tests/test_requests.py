@@ -51,7 +51,7 @@ def test_a_request_and_the_one_before_it(t: Transcript) -> None:
     t.request(id=SECOND, base=FIRST, keep=2, tail=3, model="claude-haiku-5-5", effort="high", source="sdk")
     second = read_request(last(t))
     assert (uuid.UUID(FIRST).bytes, None, 0, 2, SHAPE) == first[:5]
-    assert ("claude-opus-4-8", "medium", "repl_main_thread", None) == first[6:]
+    assert ("claude-opus-4-6", "medium", "repl_main_thread", None) == first[6:]
     assert (uuid.UUID(SECOND).bytes, uuid.UUID(FIRST).bytes, 2, 3, SHAPE) == second[:5]
     assert ("claude-haiku-5-5", "high", "sdk", None) == second[6:]
 

@@ -22,6 +22,7 @@ import pytest
 
 from crusts_index.errors import NotQuick
 from crusts_index.index.extent import SUMS
+from crusts_index.index.plan import PARSER
 from crusts_index.index.sums import settle_all_sums
 from crusts_index.resources import resource_path
 from crusts_index.store.laid import watched
@@ -424,7 +425,7 @@ def test_a_report_answers_from_what_an_early_parser_read(
     """It reads again no more than a little, the latest first and whole transcripts, and says what it is behind."""
     folder, db = early
     size = one(db, "select max(size) from transcripts")
-    new = parsers(db)[0] + 1
+    new = PARSER
     monkeypatch.setattr("crusts_index.index.run.MOST_AGAIN", size // 2)
     tokens = "select sum(output_tokens) from api_calls"
     before = one(db, tokens)
@@ -450,7 +451,7 @@ def test_a_hook_reads_its_session_again_only_where_that_is_little(
     t = folder.main("5e551001-0000-4000-8000-000000000001")
     assert t.path is not None
     payload = f'{{"session_id": "{t.session}", "transcript_path": "{t.path}", "hook_event_name": "Stop"}}'
-    new = parsers(db)[0] + 1
+    new = PARSER
     monkeypatch.setattr("crusts_index.index.run.MOST_AGAIN", 10)
     assert 0 == folder.crusts("index", "--hook", stdin=payload).code
     assert [2] * 4 == parsers(db)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -17,13 +16,10 @@ from hypothesis import strategies as st
 from crusts_index.index.tail import Tail
 from crusts_index.insight.session.facts import Facts
 from crusts_index.insight.session.loading import load
-from crusts_index.insight.window import limit, prediction
 from crusts_index.insight.window.judge import Window, window_of
-from crusts_index.insight.window.limit import window_settings
-from crusts_index.quick.glance import Outline
+from crusts_index.insight.window.settings import window_settings
 from crusts_index.quick.live import Live
 from crusts_index.quick.named import Named
-from crusts_index.rows.window import SessionBoundary, SessionCall, SessionPart
 from crusts_index.store import query
 from crusts_index.store.open import open_store
 from crusts_index.store.settings import Settings
@@ -56,7 +52,7 @@ def settings_of(db: Path) -> Settings:
 def told(facts: Facts, window: Window) -> dict[str, Any]:
     """What a status says; a size that is not exact rests on estimates, which are not of interest here."""
     said = {
-        "limit": (window.limit, window.limit_signal),
+        "limit": (window.limit, window.limit_kind, window.limit_signal),
         "trigger": window.trigger,
         "growth": window.growth,
         "basis": window.basis,
@@ -199,16 +195,3 @@ def test_the_reader_s_state_is_understood() -> None:
     state = State(threads=[ThreadState("main", 7, 5, 2, 3, 1, 2, is_chained=True), ThreadState("sidechain", 70)])
     tail = Tail(lambda *_, **__: [], 1, state.dump())
     assert (7, 2, 3) == (tail.messages, tail.branch_count, tail.epochs)
-
-
-def test_an_outline_has_what_the_judgement_reads() -> None:
-    """Whatever `limit` and `prediction` read of a session's facts, an outline has under the same name."""
-    row = SessionCall(1, 1, 1, 1, 0, 0, "m", 1, 1, 1, 1, 1, 1, None, 3, None, None, None, None)
-    boundary = SessionBoundary(1, 1, "auto", 1, 1, 1, 1, None, None, None, 1, 0, 1)
-    part = SessionPart(1, "s", "/p", "/t", 0, 1, 1, "1", "1", None, None, None)
-    outline = Outline("s", part, [row], [boundary], 0, 1)
-    samples = {"facts": outline, "call": outline.calls[0]}
-    for module in (limit, prediction):
-        source = Path(module.__file__).read_text("utf-8")
-        for name, field in re.findall(r"\b(facts|call)\.(\w+)", source):
-            assert hasattr(samples[name], field), f"{module.__name__} reads {name}.{field}"

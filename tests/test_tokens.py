@@ -127,7 +127,7 @@ def test_each_block_has_the_model_of_its_answer(folder: ClaudeFolder) -> None:
     t.prompt(texts[2])
     t.response(texts[3], model=NEW, usage=usage(1))
     t.prompt(texts[4])
-    old, new = weighs("a" * 1_000, factor=1), weighs("a" * 1_000)
+    old, new = (weighs("a" * 1_000, factor=factor) for factor in (1, 1.38))
     answers = [weighs("a" * 1_000, around=3, factor=factor) for factor in (1, 1.38)]
     assert [old, answers[0], old, answers[1], new] == [row[1] for row in estimates(folder, t)]
 

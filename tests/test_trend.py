@@ -17,6 +17,7 @@ from hypothesis import given
 
 from crusts_index.insight.session.loading import load
 from crusts_index.insight.window.buckets import buckets_of
+from crusts_index.insight.window.habits import Habits
 from crusts_index.insight.window.judge import window_of
 from crusts_index.insight.window.sums import Sums
 from crusts_index.insight.window.trend import Record, _summed, sparkline, trend_of
@@ -45,7 +46,7 @@ def judged(db: Path) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], int]
     with closing(open_store(db)) as store:
         fetch = partial(query.rows, store)
         standings = fetch(Standing, project=None, limit=None)
-        sums = Sums(fetch, standings, {}, {}, 0)
+        sums = Sums(fetch, standings, {}, {}, Habits(), 0)
         by_sums = [(one, sums.judge(one)) for one in standings if sums.can_judge(one)]
         found, wanted = [], []
         for one, here in by_sums:
@@ -53,7 +54,9 @@ def judged(db: Path) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], int]
             window = window_of(facts)
             buckets = buckets_of(facts, window)
             counted = [(bucket.tokens, bucket.content_tokens) for bucket in here.buckets.buckets]
-            found.append((one.session_id, here.size, here.limit, here.buckets.basis, counted, one.messages))
+            found.append(
+                (one.session_id, here.window.size, here.window.limit, here.buckets.basis, counted, one.messages)
+            )
             counted = [(bucket.tokens, bucket.content_tokens) for bucket in buckets.buckets]
             wanted.append((one.session_id, window.size, window.limit, buckets.basis, counted, facts.session.messages))
         return found, wanted, len(by_sums)

@@ -114,11 +114,11 @@ def test_a_call_without_a_price_has_no_cost(tmp_path: Path) -> None:
     rows = {row["model"]: row for row in found.json()["rows"]}
     total = found.json()["total"]
     assert rows["someones-own-model"]["cost_usd"] is None
-    assert rows["claude-opus-4-8"]["cost_usd"] == total["cost_usd"] > 0
+    assert rows["claude-opus-4-6"]["cost_usd"] == total["cost_usd"] > 0
     assert (1, 1, 0) == (
         total["unpriced_calls"],
         rows["someones-own-model"]["unpriced_calls"],
-        rows["claude-opus-4-8"]["unpriced_calls"],
+        rows["claude-opus-4-6"]["unpriced_calls"],
     )
     assert "1 calls without a price" in found.err
 

@@ -28,6 +28,17 @@ def settings_detail(data: "dict[str, Any]") -> "dict[str, Any]":
     for key in ("autoCompactEnabled", "disableAllHooks"):
         if isinstance(data.get(key), bool):
             detail[key] = data[key]
+    if (window := _window(data)) is not None:
+        detail["autoCompactWindow"] = window
+    models = data.get("modelSettings")
+    if isinstance(models, dict):
+        windows = [
+            {"model": model[:200], "tokens": window}
+            for model, given in models.items()
+            if isinstance(given, dict) and (window := _window(given)) is not None
+        ]
+        if windows:
+            detail["modelWindows"] = windows
     days = data.get("cleanupPeriodDays")
     if isinstance(days, (int, float)) and not isinstance(days, bool) and 0 <= days < 1e9:
         detail["cleanupPeriodDays"] = days
@@ -37,6 +48,14 @@ def settings_detail(data: "dict[str, Any]") -> "dict[str, Any]":
         if known:
             detail["env"] = {key: str(value)[:200] for key, value in known.items()}
     return detail
+
+
+def _window(settings: "dict[str, Any]") -> int | None:
+    """The window of compaction that is set, in tokens; "auto" says nothing."""
+    value = settings.get("autoCompactWindow")
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 1 <= value < 2**53:
+        return int(value)
+    return None
 
 
 def server_detail(name: str, value: object) -> "dict[str, Any]":

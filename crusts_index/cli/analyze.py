@@ -10,6 +10,7 @@ from crusts_index.cli.session import opened
 from crusts_index.insight.session.model_history import model_history
 from crusts_index.insight.window.buckets import buckets_of, lifetime_of
 from crusts_index.insight.window.toolset import toolset_of
+from crusts_index.insight.window.words import window_json
 from crusts_index.render import analysis, analysis_json, console
 from crusts_index.render.waste_json import advice_json, waste_json
 from crusts_index.store.settings import Settings
@@ -42,6 +43,7 @@ def analyze(
             "messageCount": facts.session.messages,
             "until": facts.until if facts.is_partial else None,
             "trimmedMessages": facts.trimmed,
+            "window": window_json(window),
             "breakdown": analysis_json.breakdown_json(facts, window, current, lifetime, toolset, history),
             "waste": waste_json(waste),
             "recommendations": advice_json(advice),

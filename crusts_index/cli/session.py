@@ -68,8 +68,10 @@ class Store:
 
     def window(self, facts: Facts) -> Window:
         """The session's window by the settings that hold for it."""
+        from crusts_index.insight.window.habits import habits_of
         from crusts_index.insight.window.judge import window_of
-        from crusts_index.insight.window.limit import window_settings
+        from crusts_index.insight.window.settings import window_settings
 
         config = self._settings.config
-        return window_of(facts, window_settings(self.fetch, facts, config, os.environ, when.now_ms()))
+        settings = window_settings(self.fetch, facts, config, os.environ, when.now_ms())
+        return window_of(facts, settings, habits_of(self.fetch))

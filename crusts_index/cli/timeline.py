@@ -7,6 +7,7 @@ from crusts_index.cli.declared import Annotated, Option
 from crusts_index.cli.session import opened
 from crusts_index.insight.session.messages import Message, fair_sample, messages_of
 from crusts_index.insight.session.sizes import sizes_of
+from crusts_index.insight.window.words import limit_words, trigger_words
 from crusts_index.render import analysis, analysis_json, console
 from crusts_index.store.settings import Settings
 
@@ -59,8 +60,9 @@ def timeline(
     if len(shown) < len(messages):
         page.say(f"{len(shown)} of {len(messages):,} messages; --all shows them all.")
     page.say(
-        f"Window {window.size:,} of {window.limit:,} ({window.basis}); compaction at {window.trigger:,}"
-        + (f", in about {window.calls_left:,} calls." if window.calls_left else ".")
+        f"Window {window.size:,} of {limit_words(window)} ({window.basis}); {trigger_words(window)}."
+        if window.is_known
+        else "No call so far, so the window is not known yet."
     )
     console.put(page.text())
 

@@ -8,6 +8,7 @@ from crusts_index.cli.judged import judge
 from crusts_index.cli.session import opened
 from crusts_index.errors import WrongUsage
 from crusts_index.insight.waste.consumers import consumers_of, files_of
+from crusts_index.insight.window.words import window_json
 from crusts_index.render import console, findings, findings_json, waste_overview
 from crusts_index.render.waste_json import advice_json, waste_json
 from crusts_index.rows.reports import HistoryWaste
@@ -60,7 +61,7 @@ def waste(
                 "project": facts.session.project,
                 "messageCount": facts.session.messages,
                 "until": facts.until if facts.is_partial else None,
-                "window": {"tokens": window.size, "accuracy": window.basis, "limit": window.limit},
+                "window": {**window_json(window), "accuracy": window.basis},
                 "waste": waste_json(items),
                 "wasteTokens": sum(item.estimated_tokens for item in found.waste),
                 "excusedTokens": sum(item.excused_tokens for item in found.waste),

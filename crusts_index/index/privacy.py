@@ -61,8 +61,8 @@ def _names(array: str | None) -> str | None:
 
 
 def _attached(kind: str | None, name: str | None) -> Any:
-    """The name of an attachment: a hook's, else a path."""
-    return _name(name) if str(kind).startswith(("hook_", "async_hook")) else veiled(name)
+    """The name of an attachment: a hook's or a model's, else a path."""
+    return _name(name) if str(kind).startswith(("hook_", "async_hook", "model")) else veiled(name)
 
 
 def _said(key: str, value: str | None) -> str | None:

@@ -32,12 +32,17 @@ def keep_surroundings(
 ) -> None:
     """Look around the projects of the changed transcripts, and keep what is new or still so."""
     touched = dumps(list(changed))
-    there = [
-        (root.config_dir, path)
+    wanted = dict.fromkeys(
+        # Where the project's folder is gone, what the user set for all projects holds still (D10).
+        (root.config_dir, path if os.path.isdir(path) else None)
         for root in roots
         if root.config_dir is not None and is_text(os.path.realpath(root.projects_dir))
         for (path,) in store.execute(_PROJECTS, (os.path.realpath(root.projects_dir), touched)).fetchall()
-        if os.path.isdir(path)
+    )
+    there = [
+        (config_dir, path)
+        for config_dir, path in wanted
+        if path or os.path.exists(os.path.join(config_dir, "settings.json"))
     ]
     if not there:
         return
@@ -49,7 +54,7 @@ def keep_surroundings(
         found
         for config_dir, path in there
         for found in snapshot(config_dir, path)
-        if is_text(f"{found.path}{found.name}")
+        if is_text(f"{found.path}{found.name}") and (path or found.kind == "settings")
     ]
     if not seen:
         return

@@ -115,14 +115,16 @@ def _focus(live: "Live", settings: "Settings") -> "Focus | None":
     from crusts_index.insight.waste.find import find_waste
     from crusts_index.insight.waste.focus import compact_focus
     from crusts_index.insight.waste.thresholds import thresholds_of
+    from crusts_index.insight.window.habits import habits_of
     from crusts_index.insight.window.judge import window_of
-    from crusts_index.insight.window.limit import window_settings
+    from crusts_index.insight.window.settings import window_settings
     from crusts_index.rows.session import SessionOtherRead
     from crusts_index.store import query
 
     fetch, session_id = partial(query.rows, live.connection), live.facts.session.session_id
     facts = load(fetch, session_id)
-    window = window_of(facts, window_settings(fetch, facts, settings.config, os.environ, live.now_ms))
+    held = window_settings(fetch, facts, settings.config, os.environ, live.now_ms)
+    window = window_of(facts, held, habits_of(fetch))
     elsewhere = fetch(SessionOtherRead, session=session_id)
     return compact_focus(
         find_waste(facts, window, thresholds_of(settings.config), elsewhere, reader_of(fetch, session_id))

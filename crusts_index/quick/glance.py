@@ -1,10 +1,9 @@
 """The window of a session in which nothing is out of the ordinary: one transcript, no rewind, some calls since the
 last compaction. The numbers are those of `insight.window`, from the few rows that they rest on."""
 
-from itertools import pairwise
-
-from crusts_index.insight.window.limit import limit_of, trigger_of
-from crusts_index.insight.window.prediction import calls_left, growth_of, health_of
+from crusts_index.insight.window.evidence import Evidence, LastCall, asked_model, automatic_of, grown_of, payloads_of
+from crusts_index.insight.window.fixed import unknown_fixed
+from crusts_index.insight.window.judge import judge
 from crusts_index.jsontext import loads
 from crusts_index.rows.window import SessionCall
 
@@ -12,8 +11,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from crusts_index.insight.window.limit import WindowSettings
-    from crusts_index.rows.window import SessionBoundary, SessionPart, SessionReport, SessionSurrounding
+    from crusts_index.insight.window.habits import Habits
+    from crusts_index.insight.window.judge import Window
+    from crusts_index.insight.window.settings import WindowSettings
+    from crusts_index.rows.window import SessionBoundary, SessionPart, SessionReport, SessionSurrounding, SessionTold
 
 
 class Item:
@@ -88,32 +89,27 @@ class Outline:
         self.first_call_ms: int | None = self.calls[0].time_ms if self.calls else None
         self._epoch = epoch
         self.context_reports: list[SessionReport] = []  # in the order of time
-        self._surroundings: list[Item] = []
+        self.settings: list[Item] = []
+        self.told: list[SessionTold] = []
 
     @property
     def last_call(self) -> PathCall | None:
         """The last call behind the last compaction."""
         return next((call for call in reversed(self.calls) if call.live_epoch), None)
 
-    @property
-    def live_deltas(self) -> int:
-        """How many pairs of calls there are behind the last compaction."""
-        return sum(after.live_epoch and before.epoch == after.epoch for before, after in pairwise(self.calls))
-
-    @property
-    def surroundings(self) -> "list[Any]":
-        """The settings files that held while the session ran."""
-        return self._surroundings
-
-    @surroundings.setter
-    def surroundings(self, rows: "list[SessionSurrounding]") -> None:
+    def take_settings(self, rows: "list[SessionSurrounding]") -> None:
+        """The settings files that held while the session ran, else as they were seen first."""
         held: dict[tuple[str | None, ...], Item] = {}
+        later: dict[tuple[str | None, ...], Item] = {}
         for row in rows if self.first_call_ms is not None else ():
+            detail = loads(row.detail) if row.detail else {}
+            file = Item(kind=row.kind, name=row.name, project_path=row.project_path, detail=detail)
+            which = row.kind, row.path, row.name, row.project_path
             if row.holds:  # of several, the one last changed
-                detail = loads(row.detail) if row.detail else {}
-                file = Item(kind=row.kind, name=row.name, project_path=row.project_path, detail=detail)
-                held[row.kind, row.path, row.name, row.project_path] = file
-        self._surroundings = list(held.values())
+                held[which] = file
+            else:
+                later.setdefault(which, file)
+        self.settings = list({**later, **held}.values())
 
     def add_call(self, context: int, output: int) -> None:
         """A call behind all others, of which only the size is known."""
@@ -143,28 +139,29 @@ class Outline:
         self.calls.append(PathCall(row, self._epoch))
 
 
-class Glance:
-    """The window, under the names that `insight.window` has for it. Sizes in tokens; `size` is exact."""
-
-    basis = "exact"
-
-    def __init__(self, outline: Outline, settings: "WindowSettings") -> None:
-        call = outline.last_call
-        assert call is not None, "an outline without a call is no outline"
-        facts: Any = outline
-        limit = limit_of(facts, settings, call.model)
-        self.call = call
-        self.size = call.context_tokens + call.output_tokens
-        self.limit, self.limit_signal = limit.tokens, limit.signal
-        self.trigger = trigger_of(facts, settings, limit.tokens).tokens
-        self.growth, _ = growth_of(facts.calls)
-        self.calls_left = calls_left(self.size, self.trigger, self.growth)
-        self.usage_percentage = self.size / self.limit * 100
-        self.health = health_of(self.usage_percentage)
-        self.free = max(0, self.limit - self.size)
-        self.model = settings.payload_model or call.model
-
-
-def glance(outline: Outline, settings: "WindowSettings") -> Glance:
+def glance(outline: Outline, settings: "WindowSettings", habits: "Habits") -> "Window":
     """Judge the window of an outline."""
-    return Glance(outline, settings)
+    facts: Any = outline
+    call = outline.last_call
+    assert call is not None, "an outline without a call is no outline"
+    grown, grown_calls = grown_of(facts.calls)
+    evidence = Evidence(
+        session_id=outline.session.session_id,
+        project=outline.session.project,
+        version=outline.session.version,
+        last_ms=outline.session.last_ms,
+        model=call.model,
+        asked=asked_model(call.model, call.id, outline.told),
+        has_calls=True,
+        last=LastCall(call.context_tokens, call.output_tokens, 0, is_placeholder=False),
+        largest=max(one.context_tokens for one in outline.calls if one.model == call.model),
+        grown=grown,
+        grown_calls=grown_calls,
+        post_tokens=None,
+        fixed=unknown_fixed("not asked for"),
+        counted=0,
+        automatic=tuple(automatic_of(facts)),
+        payloads=payloads_of(outline.told),
+        reports=tuple(facts.context_reports),
+    )
+    return judge(evidence, settings, habits)

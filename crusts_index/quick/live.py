@@ -2,13 +2,15 @@
 not have yet. The rows and the judgement are those of every other command; only fewer rows are read."""
 
 import os
+from functools import partial
 from itertools import pairwise
 
 from crusts_index.claude.transcripts import place_of
 from crusts_index.errors import CrustsError, ignored
 from crusts_index.index.tail import Tail
-from crusts_index.insight.window.limit import WindowSettings, window_settings
-from crusts_index.quick.glance import Glance, Outline, glance
+from crusts_index.insight.window.habits import Habits, habits_of
+from crusts_index.insight.window.settings import WindowSettings, window_settings
+from crusts_index.quick.glance import Outline, glance
 from crusts_index.quick.named import Named, open_quietly, stem_of
 from crusts_index.regular import is_regular
 from crusts_index.rows import queries_of
@@ -24,6 +26,7 @@ from crusts_index.rows.window import (
     SessionRemoval,
     SessionReport,
     SessionSurrounding,
+    SessionTold,
     StatusResult,
     StatusShape,
     StatusTranscript,
@@ -40,9 +43,7 @@ if TYPE_CHECKING:
     from crusts_index.store.settings import Settings
 
 LAST_CALLS = 40
-LEAST_DELTAS = 3
 DROP_TOKENS = 30_000  # as in insight.inferred
-ENOUGH_CALLS = 22  # 20 deltas, and the pair before them
 BLOCKS_OF_CALLS = 8
 REREAD_TOKENS = 1_000
 OVERSIZED_TOKENS = 10_000
@@ -77,7 +78,7 @@ class Live:
         self._is_counted = self.head is None or bool(self.head.state)  # branches and epochs, by the reader's own state
         self._calls: dict[tuple[int, int], list[SessionCall]] = {}
         self.facts: Facts | Outline
-        self.window: Window | Glance
+        self.window: Window
         self._judge()
 
     def close(self) -> None:
@@ -96,7 +97,7 @@ class Live:
     @property
     def is_known(self) -> bool:
         """Whether anything at all is known of the window."""
-        return self.window.call is not None or self.window.size > 0
+        return self.window.is_known
 
     def costs(self) -> list[Cost]:
         """What entered the window since the call before the last and cost much, the dearest first."""
@@ -235,12 +236,15 @@ class Live:
         """The facts and the window: by a glance where nothing is out of the ordinary, else by all that there is."""
         outline = None if self._is_odd() else self._outline()
         if outline is not None:
-            self.facts, self.window = outline, glance(outline, self._window_settings(outline))
+            self.facts, self.window = outline, glance(outline, self._window_settings(outline), self._habits())
             return
         from crusts_index.insight.window.judge import window_of
 
         facts = self._assemble()
-        self.facts, self.window = facts, window_of(facts, self._window_settings(facts))
+        self.facts, self.window = facts, window_of(facts, self._window_settings(facts), self._habits())
+
+    def _habits(self) -> "Habits":
+        return habits_of(partial(query.rows, self.connection)) if self.connection is not None else Habits()
 
     def _window_settings(self, facts: "Facts | Outline") -> WindowSettings:
         return window_settings(
@@ -266,8 +270,12 @@ class Live:
         last, epoch = max([(ends[0].id, ends[0].epoch), *((row.id, row.epoch) for row in boundaries)])
         rows = self._session_calls(transcript)
         outline = Outline(self._session_id, parts[0], rows, boundaries, epoch, ends[0].message)
+        if not self._suffices(outline):
+            self._last = _ALL
+            rows = self._session_calls(transcript)
+            outline = Outline(self._session_id, parts[0], rows, boundaries, epoch, ends[0].message)
         call = outline.last_call
-        if call is None or not self._suffices(outline) or outline.live_deltas < LEAST_DELTAS:
+        if call is None:
             return None
         for leaf in self._session_leaf(transcript, last):
             for row in self._session_record(transcript, leaf.parent_uuid):
@@ -277,11 +285,14 @@ class Live:
         if any(row.response_id == call.id and not row.is_exact for row in answer):
             return None
         outline.context_reports = self.fetch(SessionReport, session=self._session_id)
-        outline.surroundings = self.fetch(
-            SessionSurrounding,
-            project=outline.session.project,
-            first_call_ms=outline.first_call_ms,
-            last_ms=outline.session.last_ms or outline.first_call_ms,
+        outline.told = self.fetch(SessionTold, session=self._session_id)
+        outline.take_settings(
+            self.fetch(
+                SessionSurrounding,
+                project=outline.session.project,
+                first_call_ms=outline.first_call_ms,
+                last_ms=outline.session.last_ms or outline.first_call_ms,
+            )
         )
         self._heed_payload(outline)
         return outline
@@ -368,17 +379,11 @@ class Live:
         return load(self.fetch, self._session_id, trim=self._trim)
 
     def _suffices(self, facts: "Facts | Outline") -> bool:
-        """Whether the last calls read are enough for the growth: more would change nothing."""
-        if self.head is None:
-            return True
-        calls = facts.calls[-LAST_CALLS:]
-        if len(facts.calls) < LAST_CALLS:
-            return True
-        live = [call for call in calls if call.live_epoch]
-        if len(live) >= ENOUGH_CALLS:
+        """Whether all calls of the window were read: the growth is over all of them."""
+        if self.head is None or self._last == _ALL or len(facts.calls) < LAST_CALLS:
             return True
         began = facts.live_from.id if facts.live_from else 0
-        return len(live) > 3 and began > calls[0].id
+        return bool(began > facts.calls[-LAST_CALLS].id)
 
     def _heed_payload(self, facts: "Facts | Outline") -> None:
         """Take the payload's last call in, unless the transcript has it or is ahead of it."""

@@ -61,6 +61,8 @@ def show(settings: "Settings", session: str | None, last: int | None, *, hook: b
 
 def sentence(live: "Live") -> str:
     """The line; it says where a number is not exact."""
+    from crusts_index.insight.window.words import left_words, limit_words
+
     window, facts = live.window, live.facts
     if not live.is_known:
         return "CRUSTS: no API call in this session yet"
@@ -68,17 +70,19 @@ def sentence(live: "Live") -> str:
     count = len(facts.all_compactions)
     parts = [
         f"CRUSTS: {about}{window.usage_percentage:.1f}% ({window.health})",
-        f"{window.size:,} of {window.limit:,} tokens",
+        f"{window.size:,} of {limit_words(window)} tokens",
         f"{facts.session.messages:,} msgs",
         f"{count} compaction{'' if count == 1 else 's'}",
     ]
-    if window.calls_left is not None:
-        parts.append(f"{window.calls_left:,} calls left")
+    left = left_words(window)
+    parts.append(f"{left} left" if window.calls_left else left)
     return " | ".join(parts)
 
 
 def document(live: "Live") -> "dict[str, Any]":
     """The same as JSON, under the names that `analyze` gives them."""
+    from crusts_index.insight.window.words import window_json
+
     window, facts = live.window, live.facts
     known = live.is_known
     return {
@@ -96,7 +100,8 @@ def document(live: "Live") -> "dict[str, Any]":
         "usage_percentage": round(window.usage_percentage, 2) if known else None,
         "context_health": window.health if known else None,
         "calls_until_compaction": window.calls_left,
-        "growth_tokens_per_call": window.growth,
+        "growth_tokens_per_call": round(window.growth, 1),
+        "window": window_json(window),
         "compactions": len(facts.all_compactions),
         "cache_warm": live.cache_is_warm(),
         "unindexed_bytes": live.tail.bytes_read,

@@ -10,8 +10,10 @@ from crusts_index.insight.session.sizes import sizes_of
 from crusts_index.insight.waste.advice import Advice
 from crusts_index.insight.waste.find import WasteItem
 from crusts_index.insight.window.buckets import Buckets
+from crusts_index.insight.window.contents import framing_of, framing_words
 from crusts_index.insight.window.judge import Window
 from crusts_index.insight.window.toolset import Toolset
+from crusts_index.insight.window.words import limit_words, trigger_words
 from crusts_index.render.analysis_json import duration_seconds
 from crusts_index.render.page import Page
 
@@ -77,8 +79,10 @@ def findings(page: Page, waste: Sequence[WasteItem], advice: Advice) -> None:
 def explanations(page: Page, facts: Facts, window: Window, current: Buckets) -> None:
     """Why each derived number is what it is (`--verbose`)."""
     page.head("Why")
-    for name, why in window.why.items():
-        page.say(f"{name}: {why}", indent=2)
+    framing = framing_of(facts)
+    why = {**window.why, "framing": framing_words(framing)}
+    for name, said in why.items():
+        page.say(f"{name}: {said}", indent=2)
     if current.scale is None:
         page.say("scale: nothing to compare the estimates with", indent=2)
     else:
@@ -137,17 +141,16 @@ def _head(page: Page, facts: Facts, history: ModelHistory) -> None:
 
 def _size(page: Page, window: Window) -> None:
     page.head("Window")
+    if not window.is_known:
+        page.say(f"Not known yet: no call so far. The limit is {limit_words(window)} tokens.")
+        return
     health = page.paint(window.health, COLOURS[window.health])
     share = f"{window.usage_percentage:,.1f}%"
-    rest = f"; {window.free:,} free ({window.basis}; limit by signal {window.limit_signal})"
-    page.say([f"{window.size:,} of {window.limit:,} tokens, {share}, ", health, rest])
-    if window.calls_left is None:
-        left = "no prediction without growth"
-    elif window.calls_left == 0:
-        left = "the window is past it"
-    else:
-        left = f"about {_count(window.calls_left, 'call')} left at {window.growth:,g} tokens a call"
-    page.say(f"Compaction at {window.trigger:,}: {left} (derived).")
+    rest = f"; {window.free:,} free ({window.basis}; the limit is {window.limit_kind})"
+    page.say([f"{window.size:,} of {limit_words(window)} tokens, {share}, ", health, rest])
+    said = trigger_words(window)
+    grows = f" at {window.growth:,.0f} tokens a call (derived)" if window.calls_left else ""
+    page.say(f"{said[:1].upper()}{said[1:]}{grows}.")
 
 
 def _categories(page: Page, current: Buckets) -> None:

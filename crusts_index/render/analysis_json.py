@@ -10,9 +10,10 @@ from crusts_index.insight.session.model_history import ModelHistory
 from crusts_index.insight.session.sizes import CALL, sizes_of
 from crusts_index.insight.window.buckets import Buckets
 from crusts_index.insight.window.catalogue import core_tool_names
+from crusts_index.insight.window.contents import framing_of
 from crusts_index.insight.window.fixed import FixedContext
 from crusts_index.insight.window.judge import Window
-from crusts_index.insight.window.limit import settings_models
+from crusts_index.insight.window.settings import WindowSettings, settings_files
 from crusts_index.insight.window.toolset import Toolset, announced, configured_servers
 from crusts_index.render.jsonout import dollars
 
@@ -25,17 +26,17 @@ def breakdown_json(
     """The object `breakdown`. `total_tokens` is the window; buckets are the session's life, `currentContext` now."""
     found: Json = {
         "buckets": buckets_json(lifetime),
-        "total_tokens": window.size,
-        "total_accuracy": window.basis,
+        "total_tokens": window.size if window.is_known else None,
+        "total_accuracy": window.basis if window.is_known else None,
         "contentSumTokens": lifetime.content_sum,
         "context_limit": window.limit,
         "limit_signal": window.limit_signal,
         "autocompact_trigger": window.trigger,
-        "free_tokens": window.free,
-        "usage_percentage": round(window.usage_percentage, 2),
-        "context_health": window.health,
+        "free_tokens": window.free if window.is_known else None,
+        "usage_percentage": round(window.usage_percentage, 2) if window.is_known else None,
+        "context_health": window.health if window.is_known else None,
         "calls_until_compaction": window.calls_left,
-        "growth_tokens_per_call": window.growth,
+        "growth_tokens_per_call": round(window.growth, 1),
         "reconciliation": reconciliation_json(lifetime),
         "toolBreakdown": _tools_json(toolset),
         "model": window.model,
@@ -45,16 +46,16 @@ def breakdown_json(
         "compactionEvents": compactions_json(facts, window),
         "currentContext": {
             "buckets": buckets_json(current),
-            "total_tokens": window.size,
+            "total_tokens": window.size if window.is_known else None,
             "contentSumTokens": current.content_sum,
-            "free_tokens": window.free,
-            "usage_percentage": round(window.usage_percentage, 2),
+            "free_tokens": window.free if window.is_known else None,
+            "usage_percentage": round(window.usage_percentage, 2) if window.is_known else None,
             "startIndex": start_message(facts),
             "reconciliation": reconciliation_json(current),
         },
         "derivedOverhead": {
             "internalSystemPrompt": _fixed_json(window.fixed_context),
-            "messageFraming": _framing_json(window, current),
+            "messageFraming": _framing_json(facts, current),
         },
         "explanations": window.why,
     }
@@ -171,7 +172,7 @@ def config_json(facts: Facts, toolset: Toolset) -> Json:
             "items": [{"name": one.name, "kind": one.kind, "estimatedTokens": _loaded(one)} for one in skills],
             "totalEstimatedTokens": sum(map(_loaded, skills)),
         },
-        "settingsModels": list(dict.fromkeys(settings_models(facts))),
+        "settingsModels": list(dict.fromkeys(WindowSettings(files=settings_files(facts.surroundings)).models)),
         "complete": facts.surroundings_complete,
     }
 
@@ -239,13 +240,14 @@ def _fixed_json(fixed: FixedContext) -> Json | None:
     }
 
 
-def _framing_json(window: Window, current: Buckets) -> Json | None:
-    framing = window.framing
+def _framing_json(facts: Facts, current: Buckets) -> Json | None:
+    """What calls grew by beyond the estimates, a message; told, not added: the estimates have it in them (D9)."""
+    framing = framing_of(facts)
     if framing.tokens_per_message is None:
         return None
     return {
         "tokensPerMessage": framing.tokens_per_message,
-        "totalTokens": current.contents.framing_tokens,
+        "totalTokens": framing.tokens_per_message * current.contents.messages,
         "sampleCount": len(framing.samples),
         "samples": list(framing.samples),
         "accuracy": "derived",

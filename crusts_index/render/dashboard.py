@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from crusts_index.insight.waste.snapshot import Cut, Snapshot
+from crusts_index.insight.window.words import left_words, limit_words, trigger_words
 from crusts_index.plain import Safe, join
 from crusts_index.plain import line as cleaned
 from crusts_index.render import text
@@ -59,8 +60,8 @@ def one_line(shot: Snapshot, moment: Moment) -> str:
     parts = [f"{clock(moment.time_ms)} {shot.session_id[:8]}"]
     if shot.is_known:
         about = "" if shot.basis == "exact" else f" {shot.basis}"
-        parts.append(f"{shot.usage_percentage:.1f}% {shot.size:,}/{shot.limit:,}{about}")
-        parts.append(_left(shot))
+        parts.append(f"{shot.usage_percentage:.1f}% {shot.size:,}/{limit_words(shot)}{about}")
+        parts.append(left_words(shot))
     else:
         parts.append("no API call yet")
     parts.append(f"{shot.messages:,} messages" + (f" (+{moment.new_messages:,})" if moment.new_messages > 0 else ""))
@@ -118,13 +119,16 @@ def as_json(shot: Snapshot, moment: Moment, event: str, previous: str | None) ->
         "totalTokens": shot.size if known else None,
         "totalAccuracy": shot.basis if known else None,
         "contextLimit": shot.limit,
+        "limitKind": shot.limit_kind,
         "limitSignal": shot.limit_signal,
         "usagePercent": round(shot.usage_percentage, 1) if known else None,
         "contextHealth": shot.health if known else None,
         "freeTokens": shot.free if known else None,
         "autocompactTrigger": shot.trigger,
-        "growthTokensPerCall": shot.growth,
+        "growthTokensPerCall": round(shot.growth, 1),
         "callsUntilCompaction": shot.calls_left,
+        "callsUntilCompactionLow": shot.calls_low,
+        "callsUntilCompactionHigh": shot.calls_high,
         "categories": {one.name: round(one.percentage, 1) for one in contents.categories} if contents else None,
         "categoryTokens": {one.name: one.tokens for one in contents.categories} if contents else None,
         "categoryBasis": contents.basis if contents else None,
@@ -186,22 +190,13 @@ def _window(shot: Snapshot, width: int) -> list[list[Segment]]:
     blocks = bar(shot.usage_percentage, max(8, min(60, width - len(tail))))
     lines: list[list[Segment]] = [
         [(blocks, colour), (tail, "bold")],
-        [(f"{shot.size:,} of {shot.limit:,} tokens", ""), (f" ({shot.basis})", "dim")],
-        [(f"limit by {shot.limit_signal}; compaction at {shot.trigger:,}", "dim")],
+        [(f"{shot.size:,} of {limit_words(shot)} tokens", ""), (f" ({shot.basis})", "dim")],
     ]
     few = shot.calls_left is not None and shot.calls_left <= 30
-    lines.append([(_left(shot), "" if not few else "red" if (shot.calls_left or 0) <= 10 else "yellow")])
+    lines.append([(trigger_words(shot), "" if not few else "red" if (shot.calls_left or 0) <= 10 else "yellow")])
     if shot.is_behind:
         lines.append([("the store is behind: what is below is of before", "yellow")])
     return [*lines, []]
-
-
-def _left(shot: Snapshot) -> str:
-    if shot.calls_left is None:
-        return "no prediction without growth"
-    if shot.calls_left == 0:
-        return "past the compaction trigger"
-    return f"about {shot.calls_left:,} {_plural('call', shot.calls_left)} left before compaction"
 
 
 def _categories(shot: Snapshot, width: int) -> list[list[Segment]]:

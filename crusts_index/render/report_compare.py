@@ -8,6 +8,7 @@ from typing import Any
 from crusts_index.insight.session.facts import Compaction
 from crusts_index.insight.waste.comparison import Comparison, Side
 from crusts_index.insight.window.composition import Point
+from crusts_index.insight.window.words import limit_words
 from crusts_index.render import text
 from crusts_index.render.report_chart import curve_chart
 from crusts_index.render.report_costs import cache_bar
@@ -58,7 +59,7 @@ def _side(letter: str, side: Side, curve: Curve, peak: float) -> Json:
             ("Project", side.project),
             ("Model", window.model),
             ("Messages", f"{side.messages:,}, in {plural(len(points), 'API call')}"),
-            ("Window", f"{window.size:,} of {window.limit:,} tokens ({window.basis}), {window.health}"),
+            ("Window", f"{window.size:,} of {limit_words(window)} tokens ({window.basis}), {window.health}"),
         ],
         "chart": curve_chart(f"curve-{letter.lower()}", points, cuts, top=peak),
         "bar": bucket_bar(side.buckets),

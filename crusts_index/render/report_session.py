@@ -14,7 +14,9 @@ from crusts_index.insight.waste.fixes import FixBlocks
 from crusts_index.insight.window.buckets import Buckets
 from crusts_index.insight.window.composition import Point, largest_steps
 from crusts_index.insight.window.judge import Window
+from crusts_index.insight.window.limit import ASSUMED
 from crusts_index.insight.window.toolset import Toolset
+from crusts_index.insight.window.words import left_words, limit_words, trigger_words
 from crusts_index.render import text
 from crusts_index.render.analysis import name_list, span
 from crusts_index.render.analysis_json import duration_seconds
@@ -68,7 +70,9 @@ def session_context(found: SessionReport) -> Json:
     """What the templates `session.*` are filled with."""
     facts, window = found.facts, found.window
     cuts = facts.all_compactions
-    levels = (("limit", window.limit), ("compaction at", window.trigger))
+    levels = [("limit (assumed)" if window.limit_kind == ASSUMED else "limit", window.limit)]
+    if window.trigger is not None:
+        levels.append(("compaction at", window.trigger))
     return {
         "title": text.shorten(facts.session.title or name_of(facts.session.project), _TITLE),
         "facts": _head(found),
@@ -146,29 +150,26 @@ def _notes(found: SessionReport) -> list[str]:
 def _gauge(window: Window) -> Json:
     return {
         "size": count(window.size),
-        "limit": count(window.limit),
+        "limit": limit_words(window),
         "percent": f"{window.usage_percentage:.1f}%",
         "filled": round(min(100.0, window.usage_percentage), 2),
-        "trigger_at": round(min(100.0, window.trigger / window.limit * 100), 2),
-        "trigger": count(window.trigger),
+        "trigger_at": round(min(100.0, (window.trigger or window.limit) / window.limit * 100), 2),
+        "trigger": trigger_words(window),
         "free": count(window.free),
         "basis": window.basis,
-        "signal": window.limit_signal,
+        "why": window.why["limit"],
     }
 
 
 def _tiles(found: SessionReport) -> list[Tile]:
     window, billed = found.window, found.billed
-    left = (
-        "now" if window.calls_left == 0 else "not in sight" if window.calls_left is None else count(window.calls_left)
-    )
     peak = max((call.context_tokens for call in found.facts.calls), default=None)
     wasted = sum(item.estimated_tokens for item in found.waste)
     share = f"{wasted / window.size * 100:.0f}% of the window" if window.size else ""
     note = plural(billed.unpriced_calls, "call") + " without a price" if billed.unpriced_calls else "at list price"
     return [
-        Tile("calls until compaction", left, DERIVED if window.calls_left is not None else ""),
-        Tile("growth a call", signed(window.growth), EXACT, "the median"),
+        Tile("calls until compaction", left_words(window), DERIVED if window.calls_left is not None else ""),
+        Tile("growth a call", signed(round(window.growth)), DERIVED, "with past windows"),
         Tile("largest context", text.tokens(peak), EXACT),
         Tile("waste", text.tokens(wasted), ESTIMATED, share),
         Tile("read from cache", text.percent(billed.cache_read_share), EXACT, "of all input"),

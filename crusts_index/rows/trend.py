@@ -40,22 +40,24 @@ class TrendBoundary(NamedTuple):
     id: int
     trigger: str | None
     pre_tokens: int | None
+    time_ms: int | None
     preserved: str | None
+    model: str | None
     context: int | None
     carried: int
 
 
 @of("trend_calls")
 class TrendCall(NamedTuple):
-    """The last call of a live window; `spans` is a JSON array of pairs."""
+    """The last call of a live window."""
 
     transcript: int
     id: int
     model: str
     context: int
     output: int
+    asked: str | None
     answer: int | None
-    spans: str | None
 
 
 @of("trend_contents")
@@ -155,6 +157,17 @@ class TrendSurrounding(NamedTuple):
     mtime_ns: int
     first_seen_ms: int
     last_seen_ms: int
+
+
+@of("trend_told")
+class TrendTold(NamedTuple):
+    """What was told of a model or its window's size, as in SessionTold."""
+
+    transcript: int
+    source: str
+    model: str
+    tokens: int | None
+    time_ms: int | None
 
 
 @of("trend_weeks")

@@ -180,6 +180,21 @@ class SessionSurrounding(NamedTuple):
     holds: int
 
 
+@of("session_told")
+class SessionTold(NamedTuple):
+    """What was told of a model or its window's size; `source`: a call's request (asked), an attachment, Claude Code's
+    own costs or a payload. `model` may end in [1m]; `answered` is the model that the calls logged.
+    """
+
+    source: str
+    model: str
+    answered: str | None
+    first_id: int | None
+    last_id: int | None
+    tokens: int | None
+    time_ms: int | None
+
+
 @of("session_pasted")
 class SessionPasted(NamedTuple):
     """The last /context that was pasted; `rows` is JSON."""

@@ -127,7 +127,8 @@ def _name(body: dict[str, Any]) -> str | None:
     for key in ("hookName", "filename", "path", "planFilePath", "skillDir", "taskId"):
         if isinstance(body.get(key), str):
             return str(body[key])[:2048]
-    return None
+    model = _get(body.get("identity"), "modelId")
+    return model[:2048] if isinstance(model, str) else None
 
 
 def _added(kind: str, body: dict[str, Any]) -> list[str]:

@@ -29,14 +29,15 @@ REPORT = """## Context Usage
 | System prompt | 3.1k | 1.5% |
 | Messages | 22k | 11% |
 """
+MODEL = "claude-opus-4-8"
 WORK, FORK, GONE, REWRITTEN, ODD = (f"5e551001-0000-4000-8000-{number:012d}" for number in range(1, 6))
 
 
 def lay(folder: ClaudeFolder) -> None:
     """Write the transcripts as they were first."""
     _work(folder)
-    work = folder.main(WORK)
-    gone = folder.main(GONE, "/home/ada/shop")
+    work = folder.main(WORK, model=MODEL)
+    gone = folder.main(GONE, "/home/ada/shop", model=MODEL)
     _talk(gone, 4)
     gone.boundary(pre=150_000, post=9_000)
     gone.summary("The shop: the basket was emptied twice. " * 10)
@@ -48,7 +49,7 @@ def lay(folder: ClaudeFolder) -> None:
     rewritten = folder.main(REWRITTEN, "/home/ada/shop", version="2.0.1", model="claude-sonnet-4-5")
     _talk(rewritten, 5)
     rewritten.write()
-    fork = folder.main(FORK)
+    fork = folder.main(FORK, model=MODEL)
     assert work.path is not None
     fork.copy(work.path.read_bytes().splitlines()[:14], forked=True)
     _talk(fork, 2)
@@ -57,7 +58,7 @@ def lay(folder: ClaudeFolder) -> None:
 
 
 def _work(folder: ClaudeFolder) -> None:
-    t = folder.main(WORK)
+    t = folder.main(WORK, model=MODEL)
     t.meta("custom-title", customTitle="The parser")
     t.prompt(LONG)
     first = t.read("/home/ada/site/parse.py", CODE, context=21_000)
@@ -131,7 +132,7 @@ def change(folder: ClaudeFolder) -> None:
     path = folder.project_folder("/home/ada/shop") / f"{REWRITTEN}.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(lines[0].replace(b"turn 0", b"turn 00") + b"".join(lines[1:5]))
-    work = folder.main(WORK)
+    work = folder.main(WORK, model=MODEL)
     assert work.path is not None
     work.copy(work.path.read_bytes().splitlines())
     work.pieces.clear()

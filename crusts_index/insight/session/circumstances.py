@@ -7,10 +7,11 @@ from crusts_index.insight.session.parts import names_in
 from crusts_index.jsontext import loads
 from crusts_index.rows.session import SessionAttachment, SessionLoad, SessionThread
 from crusts_index.rows.window import SessionReport, SessionSurrounding
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from crusts_index.insight.session.facts import Session
     from crusts_index.insight.session.parts import Part
@@ -70,25 +71,59 @@ def report_of(row: SessionReport | TrendReport | Calibration) -> ContextReport:
     )
 
 
-def surroundings_of(fetch: Fetch, session: Session, first_call_ms: int | None) -> tuple[list[Surrounding], bool]:
-    """What is known to have surrounded the session, and whether that is all there was (D11)."""
+class Around(NamedTuple):
+    """What is known to have surrounded a session, and whether that is all there was (D11). `settings` are the settings
+    files that held; of one that was first seen later, as it was then: that is nearer to what held than nothing.
+    """
+
+    files: list[Surrounding]
+    is_complete: bool
+    settings: list[Surrounding]
+
+
+def surroundings_of(fetch: Fetch, session: Session, first_call_ms: int | None) -> Around:
+    """What surrounded the session, as far as it is known."""
     if first_call_ms is None:
-        return [], False
+        return Around([], is_complete=False, settings=[])
     rows = fetch(
         SessionSurrounding,
         project=session.project,
         first_call_ms=first_call_ms,
         last_ms=session.last_ms if session.last_ms is not None else first_call_ms,
     )
-    seen: set[Identity] = set()
+    return around_of(
+        (
+            (row.kind, row.path, row.name, row.project_path),
+            Surrounding(
+                row.kind,
+                row.path,
+                row.name,
+                row.project_path,
+                row.tokens or 0,
+                loads(row.detail) if row.detail else {},
+            ),
+            row.holds == 1,
+        )
+        for row in rows
+    )
+
+
+def around_of(files: Iterable[tuple[Identity, Surrounding, bool]]) -> Around:
+    """What surrounded a session, of files in the order in which they were changed: each with whether it held then.
+
+    Settings are in no context, so that they changed since makes nothing of it unknown.
+    """
     held: dict[Identity, Surrounding] = {}
-    for row in rows:
-        which = row.kind, row.path, row.name, row.project_path
-        seen.add(which)
-        if row.holds:  # of several, the one last changed
-            detail = loads(row.detail) if row.detail else {}
-            held[which] = Surrounding(row.kind, row.path, row.name, row.project_path, row.tokens or 0, detail)
-    return list(held.values()), bool(held) and len(held) == len(seen)
+    later: dict[Identity, Surrounding] = {}
+    for which, file, holds in files:
+        if holds:  # of several, the one last changed
+            held[which] = file
+        else:
+            later.setdefault(which, file)
+    inside = [which for which in held if which[0] != "settings"]
+    is_complete = bool(inside) and all(which in held for which in later if which[0] != "settings")
+    settings = [file for which, file in {**later, **held}.items() if which[0] == "settings"]
+    return Around(list(held.values()), is_complete, settings)
 
 
 def threads_of(fetch: Fetch, session_id: str, parts: Sequence[Part]) -> list[SessionThread]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from crusts_index.rows import Fetch
     from crusts_index.rows.session import SessionLoad, SessionThread
+    from crusts_index.rows.window import SessionTold
 
 CATEGORIES = ("conversation", "retrieved", "user", "system", "tools", "state")
 """The six, in the order in which they are shown and in which ties are broken (D12)."""
@@ -230,9 +231,11 @@ class Facts:
         "parts",
         "removals",
         "session",
+        "settings",
         "surroundings",
         "surroundings_complete",
         "threads",
+        "told",
         "tool_uses",
         "trimmed",
         "until",
@@ -250,7 +253,9 @@ class Facts:
     context_reports: list[ContextReport]
     surroundings: list[Surrounding]
     surroundings_complete: bool  # False: some file changed since, so the fixed context is not divided (D11)
+    settings: list[Surrounding]  # settings files, as they were or, unknown, as they were seen first
     threads: list[SessionThread]
+    told: list[SessionTold]  # of models and their windows, whatever the cut
     leaf_record_id: int | None
     live_from: Compaction | None  # the compaction that the live window stands behind
     parts: list[int]  # transcripts, in the order in which their messages are numbered

@@ -19,7 +19,7 @@ from crusts_index.insight.session.parts import Part, names_in, read_parts
 from crusts_index.insight.session.path import Path, walk
 from crusts_index.insight.session.trim import trimmed_end
 from crusts_index.rows.session import SessionThread
-from crusts_index.rows.window import SessionPart, SessionRemoval
+from crusts_index.rows.window import SessionPart, SessionRemoval, SessionTold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class _Assembly:
         last_ms = max((part.last_ms for part in self._parts if part.last_ms is not None), default=None)
         session = self._session(last_ms)
         first_call_ms = calls[0].time_ms if calls else session.started_ms
-        surroundings, complete = surroundings_of(self._fetch, session, first_call_ms)
+        around = surroundings_of(self._fetch, session, first_call_ms)
         return Facts(
             session=session,
             calls=self._place_calls(calls, live, inferred),
@@ -117,8 +117,10 @@ class _Assembly:
             loads=loads_of(self._fetch, self._parts),
             attachments=attachments_of(self._fetch, self._parts),
             context_reports=reports_of(self._fetch, self._session_id, rows),
-            surroundings=surroundings,
-            surroundings_complete=complete,
+            surroundings=around.files,
+            surroundings_complete=around.is_complete,
+            settings=around.settings,
+            told=self._fetch(SessionTold, session=self._session_id),
             threads=threads_of(self._fetch, self._session_id, self._parts),
             leaf_record_id=self._leaf_record,
             live_from=live,

@@ -8,6 +8,7 @@ from crusts_index.insight.waste.focus import PLAIN, compact_focus
 from crusts_index.insight.waste.thresholds import Thresholds
 from crusts_index.insight.window.buckets import lifetime_of
 from crusts_index.insight.window.toolset import toolset_of
+from crusts_index.insight.window.words import left_words, limit_words
 from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -65,7 +66,7 @@ def advise(facts: Facts, window: Window, waste: Sequence[WasteItem], thresholds:
 def _compact(window: Window, waste: Sequence[WasteItem]) -> list[Recommendation]:
     if window.usage_percentage < COMPACT_FROM:
         return []
-    used = f"the window is at {window.usage_percentage:.0f}% of {window.limit:,} tokens"
+    used = f"the window is at {window.usage_percentage:.0f}% of {limit_words(window)} tokens"
     focus = compact_focus(waste)
     if focus is None:
         return [Recommendation(1, PLAIN, int(window.size * PLAIN_SHARE), f"{used}; no single thing to blame was found")]
@@ -75,14 +76,14 @@ def _compact(window: Window, waste: Sequence[WasteItem]) -> list[Recommendation]
 
 def _prediction(window: Window) -> list[Recommendation]:
     left = window.calls_left
-    if left is None or left > LATER:
+    if left is None or left > LATER or window.trigger is None:
         return []
     at = f"auto-compaction comes at {window.trigger:,} tokens"
     if left <= 0:
         reason = f"{at}, the window is at {window.size:,}: compact now with a focus, /clear, or let it happen"
         return [Recommendation(1, "past the compaction trigger", 0, reason)]
-    calls = "about 1 API call" if left == 1 else f"about {left} API calls"
-    grows = f"{at}; the window of {window.size:,} grows by {window.growth or 0:,.0f} a call"
+    calls = left_words(window)
+    grows = f"{at}; the window of {window.size:,} grows by {window.growth:,.0f} a call"
     if left < SOON:
         return [Recommendation(2, f"{calls} until auto-compaction: act soon", 0, grows)]
     return [Recommendation(5, f"{calls} until auto-compaction", 0, grows)]

@@ -6,6 +6,7 @@ from crusts_index.insight.session.mentions import short_names
 from crusts_index.insight.waste.advice import COMPACT_FROM, SOON
 from crusts_index.insight.waste.focus import PLAIN, compact_focus
 from crusts_index.insight.waste.thresholds import Thresholds
+from crusts_index.insight.window.words import left_words
 from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -65,9 +66,8 @@ def _session_prompt(window: Window, duplicates: list[WasteItem]) -> str | None:
         parts.append("\n".join(lines))
         parts.append("Refer to a file already read by its name and line numbers; read only the lines that are missing.")
     if window.calls_left is not None and 0 < window.calls_left < SOON:
-        calls = "1 more API call" if window.calls_left == 1 else f"{window.calls_left} more API calls"
         parts.append(
-            f"The context is filling up: about {calls} until it is compacted. Finish the step at hand, "
+            f"The context is filling up: {left_words(window)} until it is compacted. Finish the step at hand, "
             "keep tool output short, and note what must not be lost."
         )
     return "\n\n".join(parts) or None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from crusts_index.insight.window.words import limit_words, trigger_words
 from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -19,9 +20,15 @@ if TYPE_CHECKING:
         @property
         def limit(self) -> int: ...
         @property
-        def trigger(self) -> int: ...
+        def limit_kind(self) -> str: ...
+        @property
+        def trigger(self) -> int | None: ...
         @property
         def calls_left(self) -> int | None: ...
+        @property
+        def calls_low(self) -> int | None: ...
+        @property
+        def calls_high(self) -> int | None: ...
         @property
         def usage_percentage(self) -> float: ...
 
@@ -63,28 +70,31 @@ def is_hot(window: Window, gate: Gate) -> bool:
     """Whether the window is as full as the gate asks: by the user's threshold, else near the trigger."""
     if gate.threshold is not None:
         return window.usage_percentage >= gate.threshold
-    return window.size >= opens_at(window)
+    opens = opens_at(window)
+    return opens is not None and window.size >= opens
 
 
-def opens_at(window: Window) -> int:
-    """The tokens at which the gate opens by headroom: the larger of 20,000 and a tenth of the limit to go."""
+def opens_at(window: Window) -> int | None:
+    """The tokens at which the gate opens by headroom: the larger of 20,000 and a tenth of the limit to go; None where
+    auto-compaction is off."""
+    if window.trigger is None:
+        return None
     return window.trigger - max(LEAST_HEADROOM, int(window.limit * HEADROOM_SHARE))
 
 
 def advice(window: Window, focus: Focus | None) -> str:
     """What Claude is told, to pass on; tokens to be freed are estimated."""
-    left = "" if window.calls_left is None else f", about {window.calls_left:,} calls away"
     if focus is not None:
         gain = f"About {focus.tokens:,} tokens (estimated) in it are waste."
     else:
         gain = "Nothing in it stands out as waste."
     return (
-        f"[crusts] The context window is {window.usage_percentage:.0f}% full: {window.size:,} of {window.limit:,} "
+        f"[crusts] The context window is {window.usage_percentage:.0f}% full: {window.size:,} of {limit_words(window)} "
         f"tokens. {gain}\n"
         "Before answering, show the user this command and say in one sentence what it does:\n\n"
         f"    {focus.command if focus is not None else PLAIN_COMMAND}\n\n"
-        f"Why now: Claude Code compacts by itself at {window.trigger:,} tokens{left}; a command of one's own says "
-        "what to keep. Files that it drops from the window stay on disk and can be read again."
+        f"Why now: {trigger_words(window)}; a command of one's own says what to keep. Files that it "
+        "drops from the window stay on disk and can be read again."
     )
 
 

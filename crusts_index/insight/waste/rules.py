@@ -290,7 +290,7 @@ def _is_made_use_of(ground: Ground, use: ToolUse, block: Block) -> bool:
     answers = [each for each in following if each.record_type == "assistant"]
     if any(_says_something(each) for each in answers):
         return True
-    call = ground.window.call
+    call = next((call for call in reversed(ground.facts.calls) if call.live_epoch), None)
     is_over = call is not None and call.stop_reason not in (None, "tool_use", "pause_turn")
     if not answers or (len(after) < _ANSWERED_WITHIN and not is_over and not any(each.is_prompt for each in following)):
         return True

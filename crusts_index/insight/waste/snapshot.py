@@ -82,10 +82,13 @@ class Snapshot(NamedTuple):
     size: int
     basis: str
     limit: int
+    limit_kind: str
     limit_signal: str
-    trigger: int
+    trigger: int | None
     calls_left: int | None
-    growth: float | None
+    calls_low: int | None
+    calls_high: int | None
+    growth: float
     health: str
     free: int
     usage_percentage: float
@@ -128,13 +131,16 @@ def outlined(
         title=before.title if before else None,
         model=window.model,
         messages=messages,
-        is_known=window.call is not None or window.size > 0,
+        is_known=window.is_known,
         size=window.size,
         basis=window.basis,
         limit=window.limit,
+        limit_kind=window.limit_kind,
         limit_signal=window.limit_signal,
         trigger=window.trigger,
         calls_left=window.calls_left,
+        calls_low=window.calls_low,
+        calls_high=window.calls_high,
         growth=window.growth,
         health=window.health,
         free=window.free,

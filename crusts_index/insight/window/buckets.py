@@ -48,13 +48,13 @@ class Buckets(NamedTuple):
 
 def buckets_of(facts: Facts, window: Window) -> Buckets:
     """The window now."""
-    contents = contents_of(facts, window.fixed_context, window.framing, current=True)
+    contents = contents_of(facts, window.fixed_context, current=True)
     return reconciled(contents, window.size, may_scale=True)
 
 
 def lifetime_of(facts: Facts, window: Window) -> Buckets:
     """All that the session brought into its windows; reconciled only where that is the window."""
-    contents = contents_of(facts, window.fixed_context, window.framing, current=False)
+    contents = contents_of(facts, window.fixed_context, current=False)
     never_left = all(block.in_window for block in facts.blocks)
     return reconciled(contents, window.size, may_scale=never_left and not facts.all_compactions)
 

@@ -42,7 +42,7 @@ def compare_with_context(
     """
     actual = _sums(report.rows, bucket_of)
     fixed = window.fixed_context
-    contents = contents_of(facts, fixed, window.framing, current=True)
+    contents = contents_of(facts, fixed, current=True)
     found: list[Comparison] = []
     if fixed.tokens is not None and fixed.schema_tokens:
         schemas = fixed.schema_tokens + contents.loaded_tokens

@@ -14,8 +14,15 @@ Version = tuple[int, ...]
 DEFAULT_CONTEXT_LIMIT = 200_000
 NATIVE_1M = 1_000_000
 KNOWN_WINDOWS = (DEFAULT_CONTEXT_LIMIT, NATIVE_1M)
-FIRST_NATIVE_1M_GENERATION = 5
+FIRST_NATIVE_1M = (4, 7)
+"""The generation from which on models have 1,000,000 without being asked; those of no known name have too."""
 AUTOCOMPACT_BUFFER_TOKENS = 33_000
+EARLIER_BUFFER_TOKENS = 45_000
+LAST_EARLIER_BUFFER: Version = (2, 1, 20)
+"""The last version that kept the larger buffer."""
+WAITS_TO_BE_REFUSED = (4, 5)
+FIRST_TO_WAIT: Version = (2, 1, 200)
+"""Models of that generation are compacted only when the prompt is refused, from that version on."""
 
 # What the schemas of the always loaded tools cost, by the version from which on it holds.
 CORE_SCHEMA_TOKENS_BY_VERSION: tuple[tuple[Version, int], ...] = (
@@ -149,14 +156,30 @@ def settings_window(model: str | None, settings_models: "Iterable[str]") -> int 
     return None
 
 
-def native_window(model: str | None, disable_1m: bool = False) -> int | None:
-    """1,000,000 for a model of generation 5 and later (D10), which needs no `[1m]`; else None.
-
-    `disable_1m`: CLAUDE_CODE_DISABLE_1M_CONTEXT holds every model to 200,000.
-    """
+def usual_window(model: str | None) -> int:
+    """What a model's window is where nothing tells: 1,000,000 from generation 4.7 on and of names that are not known,
+    200,000 of all before (D10)."""
     numbers = model_family(model)[1]
-    native = bool(numbers) and numbers[0] >= FIRST_NATIVE_1M_GENERATION
-    return NATIVE_1M if native and not disable_1m else None
+    return DEFAULT_CONTEXT_LIMIT if numbers and numbers < FIRST_NATIVE_1M else NATIVE_1M
+
+
+def usual_buffer(version: str | None) -> int:
+    """Tokens below its window at which Claude Code compacts, by version."""
+    numbers = parse_version(version)
+    return EARLIER_BUFFER_TOKENS if numbers and numbers <= LAST_EARLIER_BUFFER else AUTOCOMPACT_BUFFER_TOKENS
+
+
+def version_line(version: str | None) -> str:
+    """The line of versions that compacts alike, as far as is known: `2.1`, or `2.1 early` with the larger buffer."""
+    numbers = parse_version(version)
+    line = ".".join(map(str, numbers[:2]))
+    is_early = line == "2.1" and numbers <= LAST_EARLIER_BUFFER
+    return f"{line} early" if is_early else line
+
+
+def compacts_when_refused(model: str | None, version: str | None) -> bool:
+    """Whether Claude Code lets a model run into its limit: those of generation 4.5, on recent versions."""
+    return model_family(model)[1][:2] == WAITS_TO_BE_REFUSED and parse_version(version) >= FIRST_TO_WAIT
 
 
 def configured_window(model: str | None, windows: "Mapping[str, object]") -> int | None:

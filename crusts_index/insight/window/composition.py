@@ -67,7 +67,6 @@ class _Changes:
         for place, call in enumerate(calls):
             start, _ = self._spans.get(call.epoch, (place, 0))
             self._spans[call.epoch] = start, place + 1
-        self._framing = window.framing.tokens_per_message or 0
         for category, tokens in window.fixed_context.by_category.items():
             self._put(CATEGORIES.index(category), tokens, 0, len(calls))
         starts = {one.epoch: one for one in facts.all_compactions if one.on_path}
@@ -124,7 +123,6 @@ class _Changes:
     def _add_window(self, facts: Facts, epoch: int, blocks: list[Block], opened_by: Compaction | None) -> None:
         first, end = self._spans[epoch]
         answered: set[int] = set()  # a second result of one tool use is a replay of the first
-        largest: dict[int, Block] = {}
         prompts: list[tuple[int, list[Block]]] = []
         arrived: dict[int, int] = {}
         for block in blocks:
@@ -134,9 +132,6 @@ class _Changes:
                 answered.add(block.tool_use_row)
             start, stop = self._span(block, epoch)
             arrived.setdefault(block.record_id, start)
-            seen = largest.get(block.message)
-            if seen is None or block.tokens > seen.tokens:
-                largest[block.message] = block
             if block.is_prompt and block.category in ("conversation", "user"):
                 if not prompts or prompts[-1][1][-1].record_id != block.record_id:
                     prompts.append((start, []))
@@ -144,8 +139,6 @@ class _Changes:
             else:
                 self._put(CATEGORIES.index(block.category), block.tokens, start, stop)
         self._add_prompts(prompts, epoch)
-        for block in largest.values() if self._framing else ():
-            self._put(CATEGORIES.index(block.category), self._framing, *self._span(block, epoch))
         loaded = dict.fromkeys(opened_by.discovered_tools, first) if opened_by else {}
         for load in facts.loads:
             if load.record_id in arrived:

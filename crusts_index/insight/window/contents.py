@@ -10,9 +10,9 @@ from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
-    from crusts_index.insight.session.facts import Block, Facts
+    from crusts_index.insight.session.facts import Facts
     from crusts_index.insight.window.fixed import FixedContext
 
 EXACT, DERIVED, ESTIMATED = "exact", "derived", "estimated"
@@ -30,12 +30,11 @@ class Framing(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """Tokens by category with their accuracy; `framing_tokens` and `loaded_tokens` are included in them."""
+    """Tokens by category with their accuracy; `loaded_tokens` are included in them."""
 
     tokens: Mapping[str, int]
     accuracy: Mapping[str, str]
     messages: int
-    framing_tokens: int
     loaded_tokens: int
 
     @property
@@ -44,19 +43,17 @@ class Contents(NamedTuple):
         return sum(self.tokens.values())
 
 
-def contents_of(facts: Facts, fixed: FixedContext, framing: Framing, *, current: bool) -> Contents:
+def contents_of(facts: Facts, fixed: FixedContext, *, current: bool) -> Contents:
     """What the window holds (`current`), or what the whole session brought into it, on all branches."""
     tokens = dict.fromkeys(CATEGORIES, 0)
     accuracy = dict.fromkeys(CATEGORIES, EXACT)
-    largest: dict[int, Block] = {}
+    messages: set[int] = set()
     for block in facts.blocks:
         if block.in_window or not current:
             tokens[block.category] += block.tokens
             if not block.is_exact:
                 accuracy[block.category] = ESTIMATED
-            seen = largest.get(block.message)
-            if seen is None or block.tokens > seen.tokens:
-                largest[block.message] = block
+            messages.add(block.message)
     for category, amount in fixed.by_category.items():
         tokens[category] += amount
         if amount and accuracy[category] == EXACT:
@@ -65,11 +62,7 @@ def contents_of(facts: Facts, fixed: FixedContext, framing: Framing, *, current:
     if loaded:
         tokens["tools"] += loaded
         accuracy["tools"] = ESTIMATED
-    each = framing.tokens_per_message or 0
-    for block in largest.values() if each else ():
-        tokens[block.category] += each
-        accuracy[block.category] = ESTIMATED
-    return Contents(tokens, accuracy, len(largest), each * len(largest), loaded)
+    return Contents(tokens, accuracy, len(messages), loaded)
 
 
 def loaded_tools(facts: Facts, *, current: bool) -> list[str]:
@@ -102,14 +95,17 @@ def framing_of(facts: Facts) -> Framing:
         count = sum(len(messages.get(ordinal, ())) for ordinal in span)
         if growth > 0 and count:
             spans.append((growth - sum(tokens.get(ordinal, 0) for ordinal in span), count))
-    return framing_by(spans)
-
-
-def framing_by(spans: Iterable[tuple[int, int]]) -> Framing:
-    """The framing by how much more than its messages' tokens the context grew between two calls, and how many these
-    messages are.
-    """
     samples = sorted(round(more / count, 1) for more, count in spans if 0 <= more <= _MOST_FRAMING * count)
     if len(samples) < _LEAST_SAMPLES:
         return Framing(None, tuple(samples))
     return Framing(int(samples[len(samples) // 2] + 0.5), tuple(samples))
+
+
+def framing_words(framing: Framing) -> str:
+    """The framing in words. It is told only: the estimates have it in them (D9)."""
+    if framing.tokens_per_message is None:
+        return f"not derived: {len(framing.samples)} usable samples, 3 are needed"
+    return (
+        f"{framing.tokens_per_message} tokens a message beyond the estimates, the median of {len(framing.samples)} "
+        "samples; not added"
+    )

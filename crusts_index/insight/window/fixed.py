@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crusts_index.insight.window.catalogue import core_schema_tokens
-from crusts_index.insight.window.limit import schemas_of
+from crusts_index.insight.window.settings import schemas_of
 from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -42,6 +42,11 @@ class FixedContext(NamedTuple):
         return {"system": other, "tools": self.schema_tokens, "state": self.memory_tokens}
 
 
+def unknown_fixed(reason: str, first: int | None = None, messages: int = 0, attachments: int = 0) -> FixedContext:
+    """A fixed context of which nothing is known but why."""
+    return FixedContext(None, 0, 0, 0, 0, None, first, messages, attachments, reason)
+
+
 def fixed_context(facts: Facts, calibrated: int | None = None) -> FixedContext:
     """Derive the fixed context of a session from its first call.
 
@@ -49,7 +54,7 @@ def fixed_context(facts: Facts, calibrated: int | None = None) -> FixedContext:
     """
     schemas = core_schema_tokens(facts.session.first_version, reported_schemas(facts) or calibrated)
     if not facts.calls:
-        return FixedContext(None, 0, 0, 0, 0, None, None, 0, 0, "no call yet, so nothing to derive it from")
+        return unknown_fixed("no call yet, so nothing to derive it from")
     first = facts.calls[0]
     before = _blocks_before(facts, first)
     messages = sum(block.tokens for block in before if block.kind != "attachment")
@@ -62,7 +67,7 @@ def fixed_context(facts: Facts, calibrated: int | None = None) -> FixedContext:
         whole = bound
     if whole < LEAST_TOKENS:
         reason = f"{said} leaves {whole:,}, less than {LEAST_TOKENS:,}: not derived"
-        return FixedContext(None, 0, 0, 0, 0, None, first.context_tokens, messages, attachments, reason)
+        return unknown_fixed(reason, first.context_tokens, messages, attachments)
     claude_md, memory, skills = _around(facts, before)
     internal = whole - schemas - claude_md - memory - skills
     if internal < LEAST_TOKENS:

@@ -1,40 +1,49 @@
-"""The window of a session: its size, its limit, and when it will be compacted; one number for every command (D10)."""
+"""The window of a session: its size, its limit, and when it will be compacted; one judge for every command (D10)."""
 
 from __future__ import annotations
 
-from crusts_index.insight.window.contents import DERIVED, ESTIMATED, EXACT, contents_of, framing_of
-from crusts_index.insight.window.fixed import fixed_context
-from crusts_index.insight.window.limit import WindowSettings, limit_of, trigger_of
-from crusts_index.insight.window.prediction import calls_left, growth_of, health_of
+from crusts_index.insight.window.contents import DERIVED, ESTIMATED, EXACT
+from crusts_index.insight.window.evidence import evidence_of
+from crusts_index.insight.window.forecast import forecast_of, growth_of, health_of
+from crusts_index.insight.window.habits import Habits
+from crusts_index.insight.window.limit import limit_of
+from crusts_index.insight.window.settings import WindowSettings, settings_files
+from crusts_index.insight.window.trigger import trigger_of
 from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from crusts_index.insight.session.facts import Call, Facts
-    from crusts_index.insight.window.contents import Framing
+    from crusts_index.insight.session.facts import Facts
+    from crusts_index.insight.window.evidence import Evidence
     from crusts_index.insight.window.fixed import FixedContext
 
-__all__ = ["Window", "WindowSettings", "health_of", "window_of"]
+__all__ = ["Window", "WindowSettings", "health_of", "judge", "window_of"]
+
+UNKNOWN = "unknown"
+"""The health of a window of which no call tells."""
 
 
 class Window(NamedTuple):
-    """The window as it stands. Sizes are tokens; `basis` says whether `size` is exact, derived or estimated.
+    """A window as it stands. Sizes are tokens; `basis` says whether `size` is exact, derived or estimated.
 
-    `calls_left` counts API calls until the trigger, None where nothing can be said; `growth` is the median
-    growth a call that it rests on. `call` is the last call of the live path behind the last compaction.
-    `why` explains each derived number in words, by its name.
+    Where `is_known` is False there was no call yet: then size, share and health say nothing. `limit_kind` is set, seen,
+    told or assumed (D10). `trigger` None: auto-compaction is off. `calls_left` counts API calls until the trigger, 0
+    past it, and is in `calls_low` to `calls_high` in 8 of 10 cases; None where nothing can be said. `growth` is the
+    tokens a call that it rests on. `why` explains each derived number in words, by its name.
     """
 
+    is_known: bool
     size: int
     basis: str
     limit: int
+    limit_kind: str
     limit_signal: str
-    trigger: int
+    trigger: int | None
     calls_left: int | None
-    growth: float | None
+    calls_low: int | None
+    calls_high: int | None
+    growth: float
     fixed_context: FixedContext
-    framing: Framing
-    call: Call | None
     model: str
     health: str
     free: int
@@ -42,69 +51,63 @@ class Window(NamedTuple):
     why: dict[str, str]
 
 
-def window_of(facts: Facts, settings: WindowSettings | None = None) -> Window:
-    """Judge the window of a session from its facts."""
-    settings = settings or WindowSettings()
-    fixed = fixed_context(facts, settings.calibrated_schema_tokens)
-    framing = framing_of(facts)
-    call = next((call for call in reversed(facts.calls) if call.live_epoch), None)
-    size, basis, size_why = _size(facts, fixed, framing, call)
-    model = call.model if call else facts.calls[-1].model if facts.calls else "unknown"
-    limit = limit_of(facts, settings, model)
-    trigger = trigger_of(facts, settings, limit.tokens)
-    growth, growth_why = growth_of(facts.calls)
-    percentage = size / limit.tokens * 100
+def judge(evidence: Evidence, settings: WindowSettings, habits: Habits) -> Window:
+    """Judge a window, of one session or of many, by its evidence."""
+    size, basis, size_why = _size(evidence)
+    limit = limit_of(evidence, settings, habits)
+    trigger = trigger_of(evidence, settings, habits, limit.tokens)
+    prior = habits.prior(evidence.project)
+    growth = growth_of(evidence.grown, evidence.grown_calls, prior)
+    forecast = forecast_of(size, trigger.tokens, growth, habits.ranges)
+    percentage = (size or 0) / limit.tokens * 100
     return Window(
-        size=size,
+        is_known=size is not None,
+        size=size or 0,
         basis=basis,
         limit=limit.tokens,
+        limit_kind=limit.kind,
         limit_signal=limit.signal,
         trigger=trigger.tokens,
-        calls_left=calls_left(size, trigger.tokens, growth),
+        calls_left=forecast.calls_left,
+        calls_low=forecast.low,
+        calls_high=forecast.high,
         growth=growth,
-        fixed_context=fixed,
-        framing=framing,
-        call=call,
-        model=settings.payload_model or model,
-        health=health_of(percentage),
-        free=max(0, limit.tokens - size),
+        fixed_context=evidence.fixed,
+        model=settings.payload_model or evidence.model,
+        health=health_of(percentage) if size is not None else UNKNOWN,
+        free=max(0, limit.tokens - (size or 0)),
         usage_percentage=percentage,
         why={
             "window": size_why,
             "limit": limit.why,
             "trigger": trigger.why,
-            "growth": growth_why,
-            "fixed context": fixed.reason,
-            "framing": _framing_why(framing),
+            "growth": f"{growth:,.0f} tokens a call: {evidence.grown:,} in {evidence.grown_calls:,} calls here, "
+            f"drawn towards the {prior:,.0f} by which windows grew until they were compacted",
+            "fixed context": evidence.fixed.reason,
         },
     )
 
 
-def _size(facts: Facts, fixed: FixedContext, framing: Framing, call: Call | None) -> tuple[int, str, str]:
-    if call is not None:
-        answer = [block for block in facts.blocks if block.call_id == call.id]
-        said = f"the last call's context {call.context_tokens:,}"
-        if call.is_placeholder:
-            output = max(call.output_tokens, sum(block.tokens for block in answer))
-            return (
-                call.context_tokens + output,
-                DERIVED,
-                f"{said} + its answer, estimated at {output:,}: the output logged is a placeholder",
-            )
-        return call.context_tokens + call.output_tokens, EXACT, f"{said} + its output {call.output_tokens:,}"
-    live = facts.live_from
-    if live is not None and live.post_tokens is not None:
-        kept = fixed.tokens or 0
-        return (
-            live.post_tokens + kept,
-            DERIVED,
-            f"no call since the compaction: its postTokens {live.post_tokens:,} + fixed context {kept:,}",
-        )
-    contents = contents_of(facts, fixed, framing, current=True)
-    return contents.total, ESTIMATED, "no call to go by: the sum of what is estimated"
+def window_of(facts: Facts, settings: WindowSettings | None = None, habits: Habits | None = None) -> Window:
+    """Judge the window of a session from its facts."""
+    settings = settings or WindowSettings(files=settings_files(facts.settings))
+    return judge(evidence_of(facts, settings.calibrated_schema_tokens), settings, habits or Habits())
 
 
-def _framing_why(framing: Framing) -> str:
-    if framing.tokens_per_message is None:
-        return f"not derived: {len(framing.samples)} usable samples, 3 are needed"
-    return f"{framing.tokens_per_message} tokens a message, the median of {len(framing.samples)} samples"
+def _size(evidence: Evidence) -> tuple[int | None, str, str]:
+    """The window's tokens, how they are known, and why; None where there was no call yet."""
+    last = evidence.last
+    if last is not None:
+        said = f"the last call's context {last.context:,}"
+        if last.is_placeholder:
+            output = max(last.output, last.answer)
+            why = f"{said} + its answer, estimated at {output:,}: the output logged is a placeholder"
+            return last.context + output, DERIVED, why
+        return last.context + last.output, EXACT, f"{said} + its output {last.output:,}"
+    if evidence.post_tokens is not None:
+        kept = evidence.fixed.tokens or 0
+        why = f"no call since the compaction: its postTokens {evidence.post_tokens:,} + fixed context {kept:,}"
+        return evidence.post_tokens + kept, DERIVED, why
+    if evidence.has_calls:
+        return evidence.counted, ESTIMATED, "no call in this window to go by: the sum of what is estimated"
+    return None, ESTIMATED, "not known yet: no call so far"

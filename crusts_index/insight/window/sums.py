@@ -10,16 +10,18 @@ from __future__ import annotations
 import json
 from itertools import groupby
 
-from crusts_index.insight.session.circumstances import report_of
+from crusts_index.insight.session.circumstances import Around, around_of, report_of
 from crusts_index.insight.session.facts import CATEGORIES, Call, Compaction, ContextReport, Facts, Session, Surrounding
 from crusts_index.insight.session.inferred import DROP_TOKENS
 from crusts_index.insight.session.parts import fork_of, uuid_key
 from crusts_index.insight.session.path import Fork, walk
 from crusts_index.insight.window.buckets import Buckets, reconciled
-from crusts_index.insight.window.catalogue import DEFAULT_CONTEXT_LIMIT, deferred_load_tokens
-from crusts_index.insight.window.contents import ESTIMATED, Contents, framing_by
+from crusts_index.insight.window.catalogue import deferred_load_tokens
+from crusts_index.insight.window.contents import ESTIMATED, Contents
+from crusts_index.insight.window.evidence import Automatic, Evidence, LastCall, asked_model, payloads_of
 from crusts_index.insight.window.fixed import FixedContext, fixed_context
-from crusts_index.insight.window.limit import limit_of, window_settings
+from crusts_index.insight.window.judge import Window, judge
+from crusts_index.insight.window.settings import LIVE_MS, pasted_schemas, settings_by
 from crusts_index.rows.trend import (
     Standing,
     TrendBoundary,
@@ -32,8 +34,9 @@ from crusts_index.rows.trend import (
     TrendReport,
     TrendStart,
     TrendSurrounding,
+    TrendTold,
 )
-from crusts_index.rows.window import SessionBranch, SessionPasted, SessionRecord
+from crusts_index.rows.window import SessionBranch, SessionPasted, SessionRecord, SessionTold
 from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -41,16 +44,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from crusts_index.insight.session.circumstances import Identity
-    from crusts_index.insight.window.limit import WindowSettings
-    from crusts_index.rows import Fetch, Row
+    from crusts_index.insight.window.habits import Habits
+    from crusts_index.rows import Fetch
 
 
 class Judged(NamedTuple):
-    """A session's window: its size and limit in tokens, and the categories in it."""
+    """A session's window, and the categories in it. How many calls are left sums do not tell."""
 
-    size: int
-    limit: int
+    window: Window
     buckets: Buckets
 
 
@@ -77,10 +78,11 @@ class Sums:
         standings: list[Standing],
         config: Mapping[str, Any],
         environ: Mapping[str, str],
+        habits: Habits,
         now_ms: int,
     ) -> None:
         self._fetch, self._config, self._environ, self._now_ms = fetch, config, environ, now_ms
-        self._limits: dict[tuple[str, int], int] = {}
+        self._habits = habits
         self._pasted = fetch(SessionPasted)
         transcripts = json.dumps([one.transcript for one in standings])
         self._models = {
@@ -138,6 +140,12 @@ class Sums:
         kept = json.dumps([[one.transcript, record] for one in plain for record in records.get(one.boundary or 0, ())])
         self._calls = {row.transcript: row for row in self._fetch(TrendCall, windows=ends, paths=paths)}
         transcripts = json.dumps([one.transcript for one in plain])
+        asked = {row.transcript for row in self._calls.values() if row.asked}
+        unasked = json.dumps([one.transcript for one in plain if one.transcript not in asked])
+        self._told: dict[int, list[SessionTold]] = {}
+        for told in self._fetch(TrendTold, transcripts=transcripts, unasked=unasked):
+            row = SessionTold(told.source, told.model, None, None, None, told.tokens, told.time_ms)
+            self._told.setdefault(told.transcript, []).append(row)
         removed = json.dumps([row.block_id for row in self._fetch(TrendRemoval, transcripts=transcripts)])
         rows = self._fetch(TrendContents, windows=windows, paths=paths, kept=kept, removed=removed)
         self._contents = {row.transcript: row for row in rows}
@@ -175,34 +183,43 @@ class Sums:
     def judge(self, one: Standing) -> Judged:
         """The window of a session that `can_judge` accepts."""
         facts = self._digest(one)
-        settings = window_settings(self._ask, facts, self._config, self._environ, self._now_ms)
-        fixed = fixed_context(facts, settings.calibrated_schema_tokens)
+        last_ms = one.last_ms
+        is_live = last_ms is not None and self._now_ms - last_ms < LIVE_MS
+        schemas = pasted_schemas(self._pasted, one.version)
+        settings = settings_by(self._config, self._environ if is_live else {}, facts.settings, schemas)
+        fixed = fixed_context(facts, schemas)
+        contents = self._contents_of(one, fixed)
+        window = judge(self._evidence(one, facts, fixed, contents.total), settings, self._habits)
+        return Judged(window, reconciled(contents, window.size, may_scale=True))
+
+    def _evidence(self, one: Standing, facts: Facts, fixed: FixedContext, counted: int) -> Evidence:
+        """As `evidence_of` has it, but for what the forecast asks for."""
         last = self._calls.get(one.transcript)
         model = facts.calls[-1].model if facts.calls else "unknown"
-        limit = self._limit(facts, settings, model)
-        contents = self._contents_of(one, fixed, last)
-        if last is not None:
-            size = last.context + max(last.output, last.answer or 0)
-        elif one.post_tokens is not None:
-            size = one.post_tokens + (fixed.tokens or 0)
-        else:
-            size = contents.total
-        return Judged(size, limit, reconciled(contents, size, may_scale=True))
-
-    def _limit(self, facts: Facts, settings: WindowSettings, model: str) -> int:
-        """`limit_of`, asked once for all sessions of a model where nothing of their own speaks."""
-        largest = facts.calls[-1].context_tokens if facts.calls else 0
-        if facts.context_reports or facts.surroundings or settings.context_windows or settings.env or facts.compactions:
-            return limit_of(facts, settings, model).tokens
-        key = model, largest if largest > DEFAULT_CONTEXT_LIMIT else 0
-        if key not in self._limits:
-            self._limits[key] = limit_of(facts, settings, model).tokens
-        return self._limits[key]
-
-    def _ask(self, kind: type[Row], name: str | None = None, /, **parameters: object) -> list[Row]:
-        """As `fetch`, with what was pasted asked for once."""
-        pasted: Any = self._pasted
-        return pasted if kind is SessionPasted else self._fetch(kind, name, **parameters)
+        told = self._told.get(one.transcript, [])
+        return Evidence(
+            session_id=one.session_id,
+            project=one.project,
+            version=one.version,
+            last_ms=one.last_ms,
+            model=model,
+            asked=last.asked if last is not None and last.asked else asked_model(model, None, told),
+            has_calls=bool(facts.calls),
+            last=LastCall(last.context, last.output, last.answer or 0, last.answer is not None) if last else None,
+            largest=facts.calls[-1].context_tokens if facts.calls else 0,
+            grown=0,
+            grown_calls=0,
+            post_tokens=one.post_tokens,
+            fixed=fixed,
+            counted=counted,
+            automatic=tuple(
+                Automatic(row.model, row.pre_tokens, row.time_ms)
+                for row in self._boundaries.get(one.transcript, ())
+                if row.model is not None and row.pre_tokens
+            ),
+            payloads=payloads_of(told),
+            reports=tuple(facts.context_reports),
+        )
 
     def _digest(self, one: Standing) -> Facts:
         """As much of a session's facts as limit and fixed context ask for: of its calls the first and the last."""
@@ -233,55 +250,48 @@ class Sums:
                     blocks.append(_Before(ordinal + 1, None, "text", carried, epoch))
             calls.append(_call(one.end_id, ordinal + 1, None, largest, model))
         first_ms = calls[0].time_ms if calls and calls[0].time_ms is not None else one.started_ms
-        surroundings, complete = self._surroundings(one, first_ms)
+        around = self._surroundings(one, first_ms)
         return Facts(
             session=_session(one),
             calls=calls,
             blocks=blocks,
             compactions=compactions,
             context_reports=self._reports.get(one.session_id, []),
-            surroundings=surroundings,
-            surroundings_complete=complete,
+            surroundings=around.files,
+            surroundings_complete=around.is_complete,
+            settings=around.settings,
             is_partial=False,
             parts=[one.transcript],
             _fetch=self._fetch,
         )
 
-    def _surroundings(self, one: Standing, first_ms: int | None) -> tuple[list[Surrounding], bool]:
-        """Those that held while the session ran (D11), and whether that is all there were."""
+    def _surroundings(self, one: Standing, first_ms: int | None) -> Around:
+        """As `surroundings_of` has them."""
         if first_ms is None or not self._around:
-            return [], False
+            return Around([], is_complete=False, settings=[])
         last_ms = one.last_ms if one.last_ms is not None else first_ms
-        seen: set[Identity] = set()
-        held: dict[Identity, Surrounding] = {}
-        for row, file in self._around:
-            if row.project_path is not None and row.project_path != one.project:
-                continue
-            which = row.kind, row.path, row.name, row.project_path
-            seen.add(which)
-            is_old = row.mtime_ns <= first_ms * 1_000_000
-            if is_old or (row.first_seen_ms <= last_ms and row.last_seen_ms >= first_ms):
-                held[which] = file
-        return list(held.values()), bool(held) and len(held) == len(seen)
+        return around_of(
+            (
+                (row.kind, row.path, row.name, row.project_path),
+                file,
+                row.mtime_ns <= first_ms * 1_000_000 or (row.first_seen_ms <= last_ms and row.last_seen_ms >= first_ms),
+            )
+            for row, file in self._around
+            if row.project_path is None or row.project_path == one.project
+        )
 
-    def _contents_of(self, one: Standing, fixed: FixedContext, last: TrendCall | None) -> Contents:
-        """As `contents_of` has it, the framing included."""
+    def _contents_of(self, one: Standing, fixed: FixedContext) -> Contents:
+        """As `contents_of` has it."""
         row = self._contents.get(one.transcript)
         tokens = {category: getattr(row, category) if row else 0 for category in CATEGORIES}
-        led = {category: getattr(row, f"led_{category}") if row else 0 for category in CATEGORIES}
+        messages = sum(getattr(row, f"led_{category}") for category in CATEGORIES) if row else 0
         for category, amount in fixed.by_category.items():
             tokens[category] += amount
         lists = (one.discovered_tools, row.loads if row else None)
         names = [name for names in lists if names for name in json.loads(names)]
         loaded = sum(map(deferred_load_tokens, dict.fromkeys(map(str, names))))
         tokens["tools"] += loaded
-        spans = json.loads(last.spans) if last is not None and last.spans else ()
-        each = framing_by(spans).tokens_per_message or 0
-        if each:
-            for category in CATEGORIES:
-                tokens[category] += each * led[category]
-        messages = sum(led.values())
-        return Contents(tokens, dict.fromkeys(CATEGORIES, ESTIMATED), messages, each * messages, loaded)
+        return Contents(tokens, dict.fromkeys(CATEGORIES, ESTIMATED), messages, loaded)
 
 
 def _call(record: int, ordinal: int, time_ms: int | None, context: int, model: str, epoch: int = 0) -> Call:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from crusts_index.insight.session.facts import CATEGORIES
 from crusts_index.insight.session.loading import load
 from crusts_index.insight.window.buckets import buckets_of
-from crusts_index.insight.window.judge import health_of, window_of
-from crusts_index.insight.window.limit import window_settings
+from crusts_index.insight.window.habits import habits_of
+from crusts_index.insight.window.judge import window_of
+from crusts_index.insight.window.settings import window_settings
 from crusts_index.insight.window.sums import Judged, Sums
 from crusts_index.rows.trend import Standing
 from crusts_index.tuples import NamedTuple
@@ -67,12 +68,13 @@ def trend_of(
 ) -> Trend:
     """The last sessions by their last activity (D14)."""
     standings = fetch(Standing, project=project, limit=limit)
-    sums = Sums(fetch, standings, config, environ, now_ms)
+    habits = habits_of(fetch)
+    sums = Sums(fetch, standings, config, environ, habits, now_ms)
 
     def whole(one: Standing) -> tuple[Judged, int]:
         facts = load(fetch, one.session_id)
-        window = window_of(facts, window_settings(fetch, facts, config, environ, now_ms))
-        return Judged(window.size, window.limit, buckets_of(facts, window)), facts.session.messages
+        window = window_of(facts, window_settings(fetch, facts, config, environ, now_ms), habits)
+        return Judged(window, buckets_of(facts, window)), facts.session.messages
 
     records = []
     for one in reversed(standings):
@@ -90,20 +92,20 @@ def sparkline(values: Sequence[float]) -> str:
 
 
 def _record(one: Standing, judged: Judged, messages: int) -> Record:
-    percent = judged.size / judged.limit * 100
+    window = judged.window
     top = max(judged.buckets.buckets, key=lambda bucket: bucket.tokens)
     return Record(
         session_id=one.session_id,
         project=one.project,
         active_ms=one.active_ms,
-        window_tokens=judged.size,
-        percent_used=percent,
+        window_tokens=window.size,
+        percent_used=window.usage_percentage,
         messages=messages,
         compactions=one.compactions,
-        health=health_of(percent),
+        health=window.health,
         top_category=top.category,
         top_category_tokens=top.tokens,
-        limit=judged.limit,
+        limit=window.limit,
         basis=judged.buckets.basis,
     )
 
