@@ -13,7 +13,7 @@ from tests.conftest import Demo
 
 
 def test_a_result_of_known_growth_gives_its_error(tmp_path: Path) -> None:
-    """4,000 letters and what stands around a result weigh 1,167 with the newer tokenizer; the next call grew by 1,250."""
+    """4,000 letters and what stands around a result weigh 1,167 by the newer tokenizer; the next call grew by 1,250."""
     folder = ClaudeFolder(tmp_path)
     t = folder.main(model="claude-opus-4-8")
     t.prompt("look")

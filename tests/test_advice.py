@@ -31,22 +31,24 @@ def actions(found: Wasteful) -> list[tuple[int, str]]:
     ("last", "step", "calls", "said"),
     [
         (168_000, 1_000, 0, (1, "past the compaction trigger")),
-        (161_900, 1_000, 5, (2, "about 5 API calls until auto-compaction: act soon")),
-        (165_900, 1_000, 1, (2, "about 1 API call until auto-compaction: act soon")),
-        (116_900, 1_000, 50, (5, "about 50 API calls until auto-compaction")),
-        (49_900, 1_000, 117, None),
+        (161_900, 1_000, 5, (2, "about 5 calls (4 to 23) until auto-compaction: act soon")),
+        (165_900, 1_000, 1, (2, "about 1 call (1 to 5) until auto-compaction: act soon")),
+        (116_900, 1_000, 57, (5, "about 57 calls (33 to 91) until auto-compaction")),
+        (49_900, 1_000, 133, None),
     ],
 )
 def test_the_prediction(folder: ClaudeFolder, last: int, step: int, calls: int, said: tuple[int, str] | None) -> None:
-    """Calls left until the trigger of 167,000 at the median growth, in calls, the nearer the more urgent."""
+    """Calls left until the trigger of 167,000 at the growth forecast, with their range, the nearer the more urgent."""
     found = wasteful(folder, growing(folder, last, step))
     assert calls == found.advice.calls_until_compaction == found.window.calls_left
     predictions = [one for one in actions(found) if "compaction" in one[1]]
     assert ([said] if said else []) == predictions
 
 
-def test_no_growth_is_no_prediction(folder: ClaudeFolder) -> None:
+def test_without_auto_compaction_there_is_no_prediction(folder: ClaudeFolder) -> None:
     """None, in JSON null."""
+    folder.config.mkdir(parents=True, exist_ok=True)
+    (folder.config / "settings.json").write_text('{"autoCompactEnabled": false}')
     t = folder.main()
     t.prompt("again")
     for _ in range(5):

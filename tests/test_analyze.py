@@ -202,7 +202,7 @@ def test_sessions_are_chosen_by_prefix_place_and_age(tmp_path: Path) -> None:
 
 
 def test_a_session_without_messages_is_analysed_too(tmp_path: Path) -> None:
-    """An empty conversation: zeros, no error."""
+    """An empty conversation: no messages, a window that is not known, no error."""
     folder = ClaudeFolder(tmp_path)
     t = folder.main()
     t.meta("custom-title", customTitle="nothing yet")
@@ -210,7 +210,7 @@ def test_a_session_without_messages_is_analysed_too(tmp_path: Path) -> None:
     t.write()
     folder.crusts("index")
     found = folder.crusts("analyze", SESSION, "--no-index", "--json").json()
-    assert (0, 0) == (found["messageCount"], found["breakdown"]["total_tokens"])
+    assert (0, None, None) == (found["messageCount"], found["breakdown"]["total_tokens"], found["window"]["tokens"])
     for command in ("analyze", "timeline"):
         assert 0 == folder.crusts(command, SESSION, "--no-index").code
 

@@ -106,7 +106,7 @@ def test_the_advice(folder: ClaudeFolder) -> None:
     t = session(folder, 150_000)
     folder.crusts("index")
     text = said(folder, payload(t))
-    assert text.startswith("[crusts] The context window is 75% full: 150,000 of 200,000 tokens.")
+    assert text.startswith("[crusts] The context window is 75% full: 150,000 of 200,000 (assumed) tokens.")
     command = folder.crusts("fix", SESSION, "--json").json()["compactCommand"]
     assert command.startswith("/compact focus ")
     assert f"\n    {command}\n" in text

@@ -41,7 +41,7 @@ def side(name: str, waste: int = 0, cuts: int = 0, **tokens: int) -> Side:
     """A side with these tokens by category, on basis window."""
     counted = {category: tokens.get(category, 0) for category in CATEGORIES}
     buckets = tuple(Bucket(category, amount, amount, 0.0, "exact") for category, amount in counted.items())
-    contents = Contents(counted, dict.fromkeys(CATEGORIES, "exact"), 1, 0, 0)
+    contents = Contents(counted, dict.fromkeys(CATEGORIES, "exact"), 1, 0)
     window: Any = None  # no insight looks at it
     billed = Billed(1, 1, 1, 1, 1, 0.0, 0)
     return Side(

@@ -604,7 +604,7 @@ def test_a_summary_without_a_boundary_is_a_compaction_with_names(folder: ClaudeF
 
 def test_of_two_compactions_each_has_its_own_window(folder: ClaudeFolder) -> None:
     """What the first dropped is not lost again by the second; the first summary is an instruction of the second."""
-    t = folder.main()
+    t = folder.main(model="claude-opus-4-8")
     t.prompt("start")
     t.read(f"{CWD}/a.py", LONG, context=20_000)
     compact(t, "The first summary: " + WORDS)

@@ -72,7 +72,7 @@ def test_store_tail_and_payload_say_the_same(tmp_path: Path) -> None:
     """Without a store, with one, and with one that is behind: percent of the right limit, and calls left."""
     folder = ClaudeFolder(tmp_path)
     t = talk(folder, 20_000, 22_000, 24_000, 26_000)
-    line = "○ 13% · 70 calls left · cache cold"
+    line = "○ 13% · 158 calls left · cache cold"
     assert line == shown(folder, payload(t))
     folder.crusts("index")
     assert line == shown(folder, payload(t))
@@ -89,7 +89,7 @@ def test_the_payload_alone_is_enough(tmp_path: Path) -> None:
     """No transcript and no store: the payload's own numbers; a distrusted size gives way."""
     folder = ClaudeFolder(tmp_path)
     t = folder.main()
-    assert "◔ 60%" == shown(folder, payload(t, **window(200_000, 120_000)))
+    assert "◔ 60% · 53 calls left" == shown(folder, payload(t, **window(200_000, 120_000)))
     assert "◔ 50%" == shown(folder, payload(t, **window(200_000, 500_000)))
     assert "○ crusts: nothing yet" == shown(folder, payload(t, **window(200_000, None)))
     assert "○ crusts: nothing yet" == shown(folder, payload(t))
@@ -109,7 +109,7 @@ def test_only_new_bytes_are_read_and_nothing_is_written(tmp_path: Path) -> None:
         file.write(last + last[: len(last) // 2])
     db = tmp_path / ".claude-crusts" / "index.db"
     before = (db.read_bytes(), ask(db, "select * from transcripts"), sorted(os.listdir(tmp_path)))
-    assert "○ 13% · 70 calls left · cache cold" == shown(folder, payload(t))
+    assert "○ 13% · 158 calls left · cache cold" == shown(folder, payload(t))
     assert before == (db.read_bytes(), ask(db, "select * from transcripts"), sorted(os.listdir(tmp_path)))
 
 
@@ -202,7 +202,7 @@ def test_a_store_in_trouble_is_done_without(tmp_path: Path, trouble: str) -> Non
             if trouble == "empty":
                 db.touch()
         line = shown(folder, payload(t))
-    assert line.startswith("○ crusts" if trouble == "damaged" else "○ 13% · 70 calls left")
+    assert line.startswith("○ crusts" if trouble == "damaged" else "○ 13% · 158 calls left")
 
 
 def test_homes_in_trouble(tmp_path: Path) -> None:
@@ -227,15 +227,15 @@ def test_any_locale_gives_a_line(tmp_path: Path, locale: str) -> None:
     t = talk(folder, 20_000)
     assert "10%" in shown(folder, payload(t), LC_ALL=locale, LANG=locale)
     plain = shown(folder, payload(t), PYTHONIOENCODING="ascii")
-    assert "o 10% - cache cold" == plain
+    assert "o 10% - 168 calls left - cache cold" == plain
 
 
 def test_forty_columns(tmp_path: Path) -> None:
     """In a narrow terminal the parts in brackets go, the last one first; nothing is ever wider."""
     folder = ClaudeFolder(tmp_path)
     t = talk(folder, 20_000, 22_000, 24_000, 26_000)
-    assert "○ 13% · 70 calls left" == shown(folder, payload(t), COLUMNS="30")
-    assert "○ 13% · 70 calls left · cache cold" == shown(folder, payload(t), COLUMNS="40")
+    assert "○ 13% · 158 calls left" == shown(folder, payload(t), COLUMNS="30")
+    assert "○ 13% · 158 calls left · cache cold" == shown(folder, payload(t), COLUMNS="40")
     assert "○ 13%" == shown(folder, payload(t, columns=8))
     assert "○ …" == shown(folder, payload(t), COLUMNS="3")
 
@@ -360,7 +360,7 @@ def test_it_runs_by_its_place_alone(tmp_path: Path) -> None:
     for more in ({}, {"PYTHONHOME": "/nonexistent"}, {"PYTHONPATH": str(tmp_path)}, {"LC_ALL": "C"}, {"LANG": "de_DE"}):
         env = {"CLAUDE_CONFIG_DIR": str(folder.config), "NO_COLOR": "1", **more}
         done = subprocess.run(command, input=given, env=env, cwd="/", capture_output=True, text=True, check=True)
-        assert ("○ 10% · cache cold\n", "") == (done.stdout, done.stderr)
+        assert ("○ 10% · 168 calls left · cache cold\n", "") == (done.stdout, done.stderr)
     said = subprocess.run([*command, "--help"], env=folder.env(), cwd="/", capture_output=True, text=True, check=True)
     assert "{calls}" in said.stdout
 
@@ -393,7 +393,7 @@ def test_a_wrapped_one_cannot_hold_ours_up(tmp_path: Path, other: str, start: st
     """Slow, failing or absent: ours is printed; of several lines ours stands behind the last."""
     folder = ClaudeFolder(tmp_path)
     t = talk(folder, 20_000)
-    assert f"{start}○ 10% · cache cold" == shown(folder, payload(t), "--wrap", other)
+    assert f"{start}○ 10% · 168 calls left · cache cold" == shown(folder, payload(t), "--wrap", other)
 
 
 def test_status_tells_what_became_of_it(tmp_path: Path) -> None:
@@ -441,6 +441,6 @@ def test_nothing_slow_is_imported(tmp_path: Path) -> None:
         text=True,
         check=True,
     )
-    assert "○ 13% · 70 calls left · cache cold\n" == done.stdout
+    assert "○ 13% · 158 calls left · cache cold\n" == done.stdout
     slow = {"re", "json", "typing", "pathlib", "typer", "rich", "sqlalchemy", "pydantic", "msgspec", "subprocess"}
     assert set() == slow & set(done.stderr.split())

@@ -60,7 +60,7 @@ def timeline(
     if len(shown) < len(messages):
         page.say(f"{len(shown)} of {len(messages):,} messages; --all shows them all.")
     page.say(
-        f"Window {window.size:,} of {limit_words(window)} ({window.basis}); {trigger_words(window)}."
+        f"Window {window.size:,} ({window.basis}) of {limit_words(window)}; {trigger_words(window)}."
         if window.is_known
         else "No call so far, so the window is not known yet."
     )

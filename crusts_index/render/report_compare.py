@@ -59,7 +59,7 @@ def _side(letter: str, side: Side, curve: Curve, peak: float) -> Json:
             ("Project", side.project),
             ("Model", window.model),
             ("Messages", f"{side.messages:,}, in {plural(len(points), 'API call')}"),
-            ("Window", f"{window.size:,} of {limit_words(window)} tokens ({window.basis}), {window.health}"),
+            ("Window", f"{window.size:,} ({window.basis}) of {limit_words(window)} tokens, {window.health}"),
         ],
         "chart": curve_chart(f"curve-{letter.lower()}", points, cuts, top=peak),
         "bar": bucket_bar(side.buckets),
