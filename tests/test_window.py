@@ -68,9 +68,9 @@ def assert_invariants(found: Analysed) -> None:
     assert window.free >= 0
     assert window.free in (0, window.limit - window.size)
     assert math.isclose(window.usage_percentage, window.size / window.limit * 100)
-    assert health_of(window.usage_percentage) == window.health
+    assert (health_of(window.usage_percentage) if window.is_known else "unknown") == window.health
     assert window.limit_kind in ("set", "seen", "told", "assumed")
-    assert window.is_known == bool(facts.calls or facts.live_from)
+    assert window.is_known or not facts.calls
     assert (window.calls_left is None) == (window.trigger is None or not window.is_known)
     if window.trigger is not None and window.calls_left is not None:
         assert (window.calls_left == 0) == (window.size >= window.trigger)
