@@ -78,11 +78,11 @@ def test_store_tail_and_payload_say_the_same(tmp_path: Path) -> None:
     assert line == shown(folder, payload(t))
     t.response("on", context=28_000, output=100)
     t.append()
-    assert "○ 14% · 69 calls left · cache cold" == shown(folder, payload(t))
-    assert "○ 3% · 469 calls left · cache cold" == shown(folder, payload(t, **window(1_000_000, 28_000)))
+    assert "○ 14% · 155 calls left · cache cold" == shown(folder, payload(t))
+    assert "○ 3% · 1,052 calls left · cache cold" == shown(folder, payload(t, **window(1_000_000, 28_000)))
     # The payload is ahead of the transcript, then behind it.
-    assert "○ 15% · 68 calls left" == shown(folder, payload(t, **window(200_000, 30_000)))
-    assert "○ 14% · 69 calls left · cache cold" == shown(folder, payload(t, **window(200_000, 26_000)))
+    assert "○ 15% · 152 calls left" == shown(folder, payload(t, **window(200_000, 30_000)))
+    assert "○ 14% · 155 calls left · cache cold" == shown(folder, payload(t, **window(200_000, 26_000)))
 
 
 def test_the_payload_alone_is_enough(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_the_payload_alone_is_enough(tmp_path: Path) -> None:
     folder = ClaudeFolder(tmp_path)
     t = folder.main()
     assert "◔ 60% · 53 calls left" == shown(folder, payload(t, **window(200_000, 120_000)))
-    assert "◔ 50%" == shown(folder, payload(t, **window(200_000, 500_000)))
+    assert "◔ 50% · 536 calls left" == shown(folder, payload(t, **window(200_000, 500_000)))
     assert "○ crusts: nothing yet" == shown(folder, payload(t, **window(200_000, None)))
     assert "○ crusts: nothing yet" == shown(folder, payload(t))
 
@@ -227,7 +227,7 @@ def test_any_locale_gives_a_line(tmp_path: Path, locale: str) -> None:
     t = talk(folder, 20_000)
     assert "10%" in shown(folder, payload(t), LC_ALL=locale, LANG=locale)
     plain = shown(folder, payload(t), PYTHONIOENCODING="ascii")
-    assert "o 10% - 168 calls left - cache cold" == plain
+    assert "o 10% - 1152 calls left - cache cold" == plain
 
 
 def test_forty_columns(tmp_path: Path) -> None:
@@ -289,7 +289,7 @@ def test_twenty_at_once(tmp_path: Path) -> None:
         other.prompt("begin")
         other.write()
         folder.crusts("index")
-        assert {"○ 30% · 214 calls left · cache cold"} == set(lines)
+        assert {"○ 30% · 140 calls left · cache cold"} == set(lines)
 
 
 # ---------------------------------------------------------------------- in Claude Code's settings
@@ -360,7 +360,7 @@ def test_it_runs_by_its_place_alone(tmp_path: Path) -> None:
     for more in ({}, {"PYTHONHOME": "/nonexistent"}, {"PYTHONPATH": str(tmp_path)}, {"LC_ALL": "C"}, {"LANG": "de_DE"}):
         env = {"CLAUDE_CONFIG_DIR": str(folder.config), "NO_COLOR": "1", **more}
         done = subprocess.run(command, input=given, env=env, cwd="/", capture_output=True, text=True, check=True)
-        assert ("○ 10% · 168 calls left · cache cold\n", "") == (done.stdout, done.stderr)
+        assert ("○ 10% · 1152 calls left · cache cold\n", "") == (done.stdout, done.stderr)
     said = subprocess.run([*command, "--help"], env=folder.env(), cwd="/", capture_output=True, text=True, check=True)
     assert "{calls}" in said.stdout
 
@@ -393,7 +393,7 @@ def test_a_wrapped_one_cannot_hold_ours_up(tmp_path: Path, other: str, start: st
     """Slow, failing or absent: ours is printed; of several lines ours stands behind the last."""
     folder = ClaudeFolder(tmp_path)
     t = talk(folder, 20_000)
-    assert f"{start}○ 10% · 168 calls left · cache cold" == shown(folder, payload(t), "--wrap", other)
+    assert f"{start}○ 10% · 1152 calls left · cache cold" == shown(folder, payload(t), "--wrap", other)
 
 
 def test_status_tells_what_became_of_it(tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ def test_in_a_pipe_each_change_is_one_line(folder: ClaudeFolder) -> None:
     """Plain lines without colour; Ctrl-C ends it with a summary and 130."""
     t = begin(folder)
     with running(folder, "watch", *FAST, cwd=folder.home / "site") as watch:
-        assert "% 60,100/200,000 | about " in watch.line()
+        assert "% 60,100/200,000 (assumed) | about " in watch.line()
         go_on(t, 70_000, "Done \x1b[31mnow\x07.")
         grown = watch.line("10 messages (+2)")
         assert "35.1% 70,200/200,000" in grown
@@ -123,8 +123,8 @@ def test_the_dashboard_shows_a_compaction_and_settles(folder: ClaudeFolder) -> N
     with terminal(folder, "watch", *FAST, cwd=folder.home / "site") as screen:
         page = screen.wait_for("8 messages · 0 compactions")
         assert page.startswith("5e551001 Parser rewrite")
-        assert "60,100 of 200,000 tokens (exact)" in page
-        assert "limit by default; compaction at 167,000" in page
+        assert "60,100 of 200,000 (assumed) tokens (exact)" in page
+        assert "compaction at 167,000: about 122 calls (60 to 143)" in page
         assert "growth a call " in page
         assert [letter for letter in "CRUSTM" if f"\n{letter} " in page] == list("CRUSTM")
         go_on(t, 70_000)
@@ -136,7 +136,7 @@ def test_the_dashboard_shows_a_compaction_and_settles(folder: ClaudeFolder) -> N
         assert 0 == screen.end()
         after = screen.screen(history=True)
         assert "Watched 5e551001 for " in after
-        assert "limit by" not in after
+        assert "compaction at" not in after
 
 
 @pytest.mark.long
@@ -147,13 +147,13 @@ def test_a_narrow_terminal_holds_the_page(folder: ClaudeFolder) -> None:
         screen.wait_for("8 messages · 0 compactions")
         screen.resize(40, 24)
         page = screen.wait_for(lambda shown: "\ngrowth ▁" in shown or "\ngrowth █" in shown)
-        assert "60,100 of 200,000 tokens (exact)" in page
+        assert "60,100 of 200,000 (assumed) tokens" in page
         screen.resize(40, 9)
         page = screen.wait_for(lambda shown: "growth" not in shown and "60,100 of" in shown)
         assert page.startswith("5e551001")
         assert "\x1b[" not in screen.screen(colours=True)
         go_on(t, 70_000)
-        screen.wait_for("70,200 of 200,000 tokens (exact)")
+        screen.wait_for("70,200 of 200,000 (assumed) tokens")
         screen.type("C-c")
         assert 130 == screen.end()
 

@@ -153,3 +153,6 @@ def _drop_sessions(store: sqlite3.Connection, sessions: Sequence[str]) -> None:
         if store.execute("select 1 from sessions where project_id = ?", (project,)).fetchone() is None:
             store.execute("delete from surroundings where project_path = ?", (path,))
             store.execute("delete from projects where id = ?", (project,))
+    # What surrounds all projects surrounds none any more.
+    if store.execute("select 1 from sessions").fetchone() is None:
+        store.execute("delete from surroundings")
