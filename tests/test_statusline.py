@@ -227,7 +227,7 @@ def test_any_locale_gives_a_line(tmp_path: Path, locale: str) -> None:
     t = talk(folder, 20_000)
     assert "10%" in shown(folder, payload(t), LC_ALL=locale, LANG=locale)
     plain = shown(folder, payload(t), PYTHONIOENCODING="ascii")
-    assert "o 10% - 1152 calls left - cache cold" == plain
+    assert "o 10% - 168 calls left - cache cold" == plain
 
 
 def test_forty_columns(tmp_path: Path) -> None:
@@ -360,7 +360,7 @@ def test_it_runs_by_its_place_alone(tmp_path: Path) -> None:
     for more in ({}, {"PYTHONHOME": "/nonexistent"}, {"PYTHONPATH": str(tmp_path)}, {"LC_ALL": "C"}, {"LANG": "de_DE"}):
         env = {"CLAUDE_CONFIG_DIR": str(folder.config), "NO_COLOR": "1", **more}
         done = subprocess.run(command, input=given, env=env, cwd="/", capture_output=True, text=True, check=True)
-        assert ("○ 10% · 1152 calls left · cache cold\n", "") == (done.stdout, done.stderr)
+        assert ("○ 10% · 168 calls left · cache cold\n", "") == (done.stdout, done.stderr)
     said = subprocess.run([*command, "--help"], env=folder.env(), cwd="/", capture_output=True, text=True, check=True)
     assert "{calls}" in said.stdout
 
@@ -393,7 +393,7 @@ def test_a_wrapped_one_cannot_hold_ours_up(tmp_path: Path, other: str, start: st
     """Slow, failing or absent: ours is printed; of several lines ours stands behind the last."""
     folder = ClaudeFolder(tmp_path)
     t = talk(folder, 20_000)
-    assert f"{start}○ 10% · 1152 calls left · cache cold" == shown(folder, payload(t), "--wrap", other)
+    assert f"{start}○ 10% · 168 calls left · cache cold" == shown(folder, payload(t), "--wrap", other)
 
 
 def test_status_tells_what_became_of_it(tmp_path: Path) -> None:
