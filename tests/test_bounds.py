@@ -189,7 +189,7 @@ JUDGES: dict[str, Callable[[str], object]] = {
     "escaped": lambda said: plain.escaped(json.dumps(said, ensure_ascii=False)),
     "shorten_path": lambda said: text.shorten_path(said, 40),
     "key_terms": lambda said: [(summary.key_terms(said), items.weight_of(said)) for _ in range(9)],
-    "names": lambda said: [summary.names_in(said[:4_000], said) for _ in range(9)],
+    "names": lambda said: [summary.names_in(said[:4_000], said, is_command=True) for _ in range(9)],
     "summary": lambda said: (summary.Summary(said).names("/a/b.py"), summary.Summary(said).quotes(said)),
     "file_references": survivors.file_references,
     "base_name": mentions.base_name,

@@ -344,6 +344,15 @@ def test_an_exchange_is_mentioned_by_most_of_its_rare_terms(folder: ClaudeFolder
     assert "translate, storefront, banners" in found.evidence[0].detail
 
 
+def test_what_is_asked_behind_something_pasted_is_what_the_exchange_is_about(folder: ClaudeFolder) -> None:
+    """The first or the last line of a prompt is enough to be spoken of."""
+    t = folder.main()
+    t.prompt("Home\n" + WORDS * 9 + "\nadd t3code and t3code-desktop to llm-agents.nix")
+    t.response("ok " * 60, context=21_000, output=80)
+    compact(t, "The ask: t3code, t3code-desktop (in llm-agents.nix).")
+    assert "by 3 of 3 key terms" in fate(lost(folder, t)[0], "Home").evidence[0].detail
+
+
 def test_a_prompt_that_the_summary_quotes_is_mentioned(folder: ClaudeFolder) -> None:
     """Its first words stand there, in any case and however they are wrapped."""
     t = folder.main()

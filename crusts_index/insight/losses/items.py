@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from crusts_index.insight.losses.summary import names_in
-from crusts_index.tools import READS, STARTS_AGENTS
+from crusts_index.tools import READS, RUNS_COMMANDS, STARTS_AGENTS
 from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -19,6 +19,7 @@ FILE_ATTACHMENTS = frozenset({"file", "edited_text_file", "compact_file_referenc
 _LEAST_TOKENS = {FILE_READ: 0, CONVERSATION: 50, TOOL_RESULT: 50, INSTRUCTION: 20}
 _LEAST_CHARS = 10
 _LONGEST = 4_000  # characters of a text that are searched for a decision or a number
+_PREFACE = 250  # characters with which every summary begins alike
 _SHOWN = 80
 _PREVIEW = 80  # characters that are kept of a tool's input and result (D16)
 
@@ -182,12 +183,14 @@ def _make(
         said = label[1] if label else shorten(use.command or "") or path or shorten(answer or asked)
         text = "\n".join(part for part in (call, path, answer) if part)
         description = f"{use.name or 'unknown tool'}: {said}" if said else use.name or "unknown tool"
-        names, sayings = names_in(call, answer), [call, answer, label[1] if label else ""]
+        names = names_in(call, answer, is_command=use.name in RUNS_COMMANDS)
+        sayings = [call, answer, label[1] if label else ""]
     elif kind == INSTRUCTION:
         path = attachment.name if attachment is not None and "/" in (attachment.name or "") else None
         description = _instruction_label(blocks[0], attachment, text)
         names = [skill, skill.rpartition(":")[2]] if skill else []
         sayings = [] if blocks[0].is_summary else [text]
+        text = text[_PREFACE:] if blocks[0].is_summary else text
     return Item(
         kind,
         description or f"message {blocks[0].message}",

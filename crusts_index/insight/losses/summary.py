@@ -30,6 +30,7 @@ _TERMS = re.compile(
     r"(?<![\w.-])[\w-]++\.[A-Za-z0-9]{1,6}\b"  # a name with an extension
     r"|\b[A-Za-z]\w{3,}+(?=\()"  # an identifier before a parenthesis
     r"|\b[A-Za-z]++_\w+|\b[a-z]++[A-Z]\w+|\b[A-Za-z]\w*+(?:-\w++)+"  # a name of several words, a ticket
+    r"|\b[A-Za-z]++\d++[A-Za-z]\w*+"  # a name with a number inside
     r"|[^\W\d_]{7,}+"  # a word of more than six letters
 )
 _TICKET = re.compile(r"\b(?!UTF|SHA|ISO|RFC|AES)[A-Z]{2,10}-\d{1,6}\b")
@@ -57,16 +58,16 @@ def _all_terms(text: str) -> dict[str, None]:
     return dict.fromkeys(match[0].lower() for match in _TERMS.finditer(text))
 
 
-def names_in(call: str, answer: str) -> list[str]:
+def names_in(call: str, answer: str, *, is_command: bool) -> list[str]:
     """What a tool was asked about, where that has a name: an address, a ticket, a pull request, the only file, the only
-    identifier, the only label with a number; what was run.
+    label with a number; of a command what was run, of all else the only identifier.
     """
     found = [*_TICKET.findall(call), *_TICKET.findall(answer), *_ADDRESS.findall(call)]
     found += [f"#{number}" for number in _NUMBERED.findall(call)]
     files = file_references(_LEFT_OUT.sub(" ", call))
-    for several in (files, _LABEL.findall(call), () if files else _IDENTIFIER.findall(call)):
+    for several in (files, _LABEL.findall(call), () if files or is_command else _IDENTIFIER.findall(call)):
         found += set(several) if len(set(several)) == 1 else ()
-    return list(dict.fromkeys([*found, *_run(call)]))
+    return list(dict.fromkeys([*found, *(_run(call) if is_command else ())]))
 
 
 def _run(call: str) -> list[str]:

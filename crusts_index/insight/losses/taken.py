@@ -228,11 +228,18 @@ def _lost(item: Item, left: int, after: After, summary: Summary, rarity: Rarity,
     if how is None and item.kind != FILE_READ:
         how = next(filter(None, map(summary.names, item.names)), None)
         how = how or ("by its own words" if any(map(summary.quotes, item.sayings)) else None)
-        asked = item.sayings[0].partition("\n")[0][:_ASKED] if item.kind == CONVERSATION and item.sayings else ""
-        how = how or summary.speaks(key_terms(asked), rarity) or summary.speaks(key_terms(item.text), rarity)
+        asked = [said for text in item.sayings for said in _ends(text)] if item.kind == CONVERSATION else []
+        spoken = (summary.speaks(key_terms(text), rarity) for text in (*asked, item.text))
+        how = how or next(filter(None, spoken), None)
     if how is not None:
         return Evidence(MENTIONED, left, how, None)
     return Evidence(GONE, left, "the summary does not name it", None)
+
+
+def _ends(prompt: str) -> list[str]:
+    """The first and the last line of a prompt: one of them says what is asked, the others may be pasted."""
+    lines = prompt.strip().splitlines() or [""]
+    return [line[:_ASKED] for line in dict.fromkeys((lines[0], lines[-1]))]
 
 
 def _calls_until_full(
