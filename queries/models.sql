@@ -3,7 +3,9 @@
 --   :session  the session's id; null = the one last active
 -- Columns: model: as logged. first_message, last_message: numbers of the run's first and last message, from 1
 -- over all transcripts of the session (D7). calls and tokens: exact, as billed; cost_usd: at list price,
--- derived, null = a call is unpriced. first_seen, last_seen: ISO 8601, UTC.
+-- derived, null = a call is unpriced; priced_usd: what is priced, null = nothing is. placeholder_calls: their output is a
+-- placeholder (D9), so output and cost are at least so much; output_missing, cost_missing_usd: how much more it would be,
+-- estimated, in no other sum. first_seen, last_seen: ISO 8601, UTC.
 with parts as (
   select
     t.id,
@@ -37,6 +39,11 @@ select
   sum(p.cache_read_tokens) as cache_read_tokens,
   sum(p.cache_write_tokens) as cache_write_tokens,
   case when max(p.is_unpriced) = 0 then round(sum(p.cost_usd), 6) end as cost_usd,
+  round(sum(p.cost_usd), 6) as priced_usd,
+  sum(p.is_unpriced) as unpriced_calls,
+  sum(p.is_placeholder) as placeholder_calls,
+  sum(p.output_missing) as output_missing,
+  round(ifnull(sum(p.cost_missing_usd), 0.0), 6) as cost_missing_usd,
   strftime('%Y-%m-%dT%H:%M:%fZ', min(p.time_ms) / 1000.0, 'unixepoch') as first_seen,
   strftime('%Y-%m-%dT%H:%M:%fZ', max(p.time_ms) / 1000.0, 'unixepoch') as last_seen
 from points p

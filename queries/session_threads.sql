@@ -14,7 +14,7 @@ with mine as materialized (
 -- Joined on its own, and not from the left, so that the calls are found by their ids.
 made as materialized (
   select m.id, count(*) as calls, sum(c.context_tokens) as context_tokens, sum(c.output_tokens) as output_tokens,
-         case when max(c.is_unpriced) = 0 then sum(c.cost_usd) end as cost_usd
+         sum(c.cost_usd) as priced_usd, sum(c.is_unpriced) as unpriced_calls, sum(c.is_placeholder) as placeholder_calls
   from mine as m
   cross join responses as r on r.thread_id = m.id and r.id > 0
     and (:cut is null or r.transcript_id <> :transcript or r.id <= :cut)
@@ -22,7 +22,9 @@ made as materialized (
   group by m.id
 )
 select m.id, m.kind, m.agent_id, m.agent_type, m.agent_description, m.parent_tool_use_id, ifnull(c.calls, 0) as calls,
-       ifnull(c.context_tokens, 0) as context_tokens, ifnull(c.output_tokens, 0) as output_tokens, c.cost_usd
+       ifnull(c.context_tokens, 0) as context_tokens, ifnull(c.output_tokens, 0) as output_tokens,
+       case when c.unpriced_calls = 0 then c.priced_usd end as cost_usd, c.priced_usd,
+       ifnull(c.unpriced_calls, 0) as unpriced_calls, ifnull(c.placeholder_calls, 0) as placeholder_calls
 from mine as m
 left join made as c on c.id = m.id
 order by m.first_ms is null, m.first_ms, m.path, m.id;

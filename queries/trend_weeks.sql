@@ -5,7 +5,9 @@
 -- Columns: week: its Monday, in the user's zone. sessions: that made a call. calls. peak_p50: median over the sessions of
 -- the most context tokens of a main-thread call in the week (X-peak). compactions. reread_tokens: of results of
 -- re-reads (X-reread), result_tokens: of all results, estimated (X-size); waste_share: their quotient. cache_read_share:
--- of all context tokens. cost_usd: list price (D15); null = a call is unpriced; unpriced_calls: how many.
+-- of all context tokens. cost_usd: list price (D15); null = a call is unpriced; priced_usd: what is priced, null = nothing
+-- is; unpriced_calls: how many are not. placeholder_calls: their output is a placeholder (D9), so the cost is at least so
+-- much; output_missing, cost_missing_usd: how much more output and cost would be, estimated, in no other sum.
 with chosen as materialized (
   select t.id as transcript, t.session_id, t.kind = 'main' and t.in_view = 1 and t.superseded = 0 as in_view
   from transcripts as t
@@ -16,10 +18,18 @@ with chosen as materialized (
 ),
 calls as (
   select s.quarter, h.session_id, sum(s.calls) as calls, sum(s.cache_read_tokens) as cache_read,
-         sum(s.context_tokens) as context, sum(s.cost_usd) as usd, sum(s.unpriced_calls) as unpriced_calls
+         sum(s.context_tokens) as context, sum(s.cost_usd) as usd, sum(s.unpriced_calls) as unpriced_calls,
+         sum(s.placeholders) as placeholder_calls
   from priced_sums as s join chosen as h on h.transcript = s.transcript_id
   where s.quarter is not null
   group by s.quarter, h.session_id
+),
+lacking as materialized (select distinct transcript_id from priced_sums where placeholders > 0 and quarter is not null),
+missing as materialized (
+  select m.time_ms / 900000 as quarter, m.output_missing, m.output_price
+  from lacking as l
+  cross join missing_outputs as m on m.usage_id >= l.transcript_id << 40 and m.usage_id < (l.transcript_id + 1) << 40
+  where m.time_ms is not null and m.transcript_id in (select transcript from chosen)
 ),
 points as (
   select c.time_ms / 900000 as quarter, h.session_id, max(c.context_tokens) as peak
@@ -68,22 +78,29 @@ medians as (
 ),
 billed as (
   select w.week, count(distinct c.session_id) as sessions, sum(c.calls) as calls, sum(c.cache_read) as cache_read,
-         sum(c.context) as context, sum(c.usd) as usd, sum(c.unpriced_calls) as unpriced_calls
+         sum(c.context) as context, sum(c.usd) as usd, sum(c.unpriced_calls) as unpriced_calls,
+         sum(c.placeholder_calls) as placeholder_calls
   from calls as c join weeks as w using (quarter)
   group by w.week
 ),
 named as (select distinct week from weeks)
-select n.week, ifnull(b.sessions, 0) as sessions, ifnull(b.calls, 0) as calls, m.peak_p50,
+select n.week, ifnull(b.sessions, 0) as sessions, ifnull(b.calls, 0) as calls, p.peak_p50,
        ifnull((select sum(c.compactions) from cuts as c join weeks as w using (quarter) where w.week = n.week), 0)
          as compactions,
        ifnull(r.reread, 0) as reread_tokens, ifnull(r.tokens, 0) as result_tokens,
        round(1.0 * ifnull(r.reread, 0) / nullif(r.tokens, 0), 4) as waste_share,
        round(1.0 * b.cache_read / nullif(b.context, 0), 4) as cache_read_share,
        case when ifnull(b.unpriced_calls, 0) = 0 then round(ifnull(b.usd, 0), 6) end as cost_usd,
-       ifnull(b.unpriced_calls, 0) as unpriced_calls
+       round(b.usd, 6) as priced_usd,
+       ifnull(b.unpriced_calls, 0) as unpriced_calls,
+       ifnull(b.placeholder_calls, 0) as placeholder_calls,
+       ifnull(m.tokens, 0) as output_missing,
+       round(ifnull(m.usd, 0.0), 6) as cost_missing_usd
 from named as n
 left join billed as b on b.week = n.week
-left join medians as m on m.week = n.week
+left join medians as p on p.week = n.week
+left join (select w.week, sum(m.output_missing) as tokens, sum(m.output_missing * m.output_price) / 1e6 as usd
+           from missing as m join weeks as w using (quarter) group by w.week) as m on m.week = n.week
 left join (select w.week, sum(r.tokens) as tokens, sum(r.reread) as reread
            from results as r join weeks as w using (quarter) group by w.week) as r on r.week = n.week
 where n.week in (select week from named order by week desc limit ifnull(:limit, -1))

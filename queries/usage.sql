@@ -7,8 +7,11 @@
 -- Columns: key: the model; the user's day, the Monday of the week or the month (D6); the start of the 5-hour
 -- block; the project's path; the session's id; the agent type, main for the main thread.
 -- input, cache_read, cache_write (of which 5m and 1h), output: tokens. cost_usd: null where a call has no
--- price, in the total the sum of what is priced. retained_calls: billed, but no longer in any transcript (D4).
+-- price, in the total the sum of what is priced, as is priced_usd in each row (null = nothing is), by which they stand.
+-- retained_calls: billed, but no longer in any transcript (D4).
 -- nonstandard_calls: with a speed, tier or place of its own that the price list has no price for: costed as standard.
+-- placeholder_calls: their output is a placeholder (D9), so output and cost are at least so much; output_missing,
+-- cost_missing_usd: how much more it would be, estimated, in no other sum.
 with recursive
 -- A block begins at the full hour of the first call after the block before it has ended, five hours later.
 blocks (start) as (
@@ -30,21 +33,39 @@ ends (first, last) as (
     case when :since is not null then max(:since + 899999, 0) / 900000 when :until is not null then 0 else -1 end,
     ifnull(:until / 900000, 1 << 60)
 ),
+-- What placeholders lack: only transcripts that have some in the period are looked through, each once.
+lacking as materialized (
+  select distinct s.transcript_id from ends as e cross join priced_sums as s
+  where s.placeholders > 0 and ifnull(s.quarter, -1) >= e.first - 1 and ifnull(s.quarter, -1) <= e.last
+),
+missing as materialized (
+  select m.thread_id, m.time_ms / 900000 as quarter, m.model, m.output_missing, m.output_price
+  from lacking as l
+  cross join missing_outputs as m on m.usage_id >= l.transcript_id << 40 and m.usage_id < (l.transcript_id + 1) << 40
+  where (:since is null or m.time_ms >= :since) and (:until is null or m.time_ms < :until)
+),
 counted as (
   select s.thread_id, s.quarter, s.model, s.calls, s.input_tokens, s.cache_read_tokens, s.cache_write_tokens,
-    s.cache_write_1h_tokens, s.output_tokens, s.retained, s.unpriced_calls, s.nonstandard_calls, s.cost_usd
+    s.cache_write_1h_tokens, s.output_tokens, s.retained, s.unpriced_calls, s.nonstandard_calls, s.cost_usd,
+    s.placeholders, 0 as output_missing, null as missing_usd
   from ends as e cross join priced_sums as s
   where ifnull(s.quarter, -1) >= e.first and ifnull(s.quarter, -1) < e.last
   union all
   select c.thread_id, c.time_ms / 900000, c.model, 1, c.input_tokens, c.cache_read_tokens, c.cache_write_tokens,
-    c.cache_write_1h_tokens, c.output_tokens, c.retained, c.is_unpriced, c.is_nonstandard, c.cost_usd
+    c.cache_write_1h_tokens, c.output_tokens, c.retained, c.is_unpriced, c.is_nonstandard, c.cost_usd,
+    c.is_placeholder, 0, null
   from ends as e cross join priced_calls as c
   where c.time_ms >= :since and c.time_ms < min(e.first * 900000, ifnull(:until, 1 << 60))
   union all
   select c.thread_id, c.time_ms / 900000, c.model, 1, c.input_tokens, c.cache_read_tokens, c.cache_write_tokens,
-    c.cache_write_1h_tokens, c.output_tokens, c.retained, c.is_unpriced, c.is_nonstandard, c.cost_usd
+    c.cache_write_1h_tokens, c.output_tokens, c.retained, c.is_unpriced, c.is_nonstandard, c.cost_usd,
+    c.is_placeholder, 0, null
   from ends as e cross join priced_calls as c
   where c.time_ms >= max(e.last * 900000, e.first * 900000) and c.time_ms < :until
+  union all
+  select thread_id, quarter, model, 0, 0, 0, 0, 0, 0, 0, 0, 0, null, 0, output_missing,
+    output_missing * output_price / 1e6
+  from missing
 ),
 -- part: what a row is made of. Of time a quarter of an hour, since turning a time into the user's day is slow; every
 -- zone is made of them.
@@ -66,7 +87,10 @@ spent as (
     sum(cost_usd) as usd,
     sum(retained) as retained_calls,
     sum(unpriced_calls) as unpriced_calls,
-    sum(nonstandard_calls) as nonstandard_calls
+    sum(nonstandard_calls) as nonstandard_calls,
+    sum(placeholders) as placeholder_calls,
+    sum(output_missing) as output_missing,
+    sum(missing_usd) as missing_usd
   from counted
   where :project is null or thread_id >> 20 in (select transcript_id from wanted)
   group by part
@@ -97,14 +121,15 @@ summed as (
     sum(cache_write) as cache_write, sum(cache_write - cache_write_1h) as cache_write_5m,
     sum(cache_write_1h) as cache_write_1h, sum(output) as output, sum(usd) as priced_usd,
     sum(unpriced_calls) as unpriced_calls, sum(retained_calls) as retained_calls,
-    sum(nonstandard_calls) as nonstandard_calls
+    sum(nonstandard_calls) as nonstandard_calls, sum(placeholder_calls) as placeholder_calls,
+    sum(output_missing) as output_missing, ifnull(sum(missing_usd), 0.0) as missing_usd
   from named group by key
 ),
 listed as (
   select
     key, calls, input, cache_read, cache_write, cache_write_5m, cache_write_1h, output,
-    case when unpriced_calls = 0 then priced_usd end as cost_usd,
-    unpriced_calls, retained_calls, nonstandard_calls, is_total
+    case when unpriced_calls = 0 then priced_usd end as cost_usd, priced_usd,
+    unpriced_calls, retained_calls, nonstandard_calls, placeholder_calls, output_missing, missing_usd, is_total
   from summed
   union all
   select
@@ -112,13 +137,16 @@ listed as (
     ifnull(sum(cache_write), 0), ifnull(sum(cache_write_5m), 0), ifnull(sum(cache_write_1h), 0),
     ifnull(sum(output), 0),
     case when count(*) = 0 then 0.0 else sum(priced_usd) end,
-    ifnull(sum(unpriced_calls), 0), ifnull(sum(retained_calls), 0), ifnull(sum(nonstandard_calls), 0), 1
+    case when count(*) = 0 then 0.0 else sum(priced_usd) end,
+    ifnull(sum(unpriced_calls), 0), ifnull(sum(retained_calls), 0), ifnull(sum(nonstandard_calls), 0),
+    ifnull(sum(placeholder_calls), 0), ifnull(sum(output_missing), 0), ifnull(sum(missing_usd), 0.0), 1
   from summed
 )
 select key, calls, input, cache_read, cache_write, cache_write_5m, cache_write_1h, output,
-  round(cost_usd, 6) as cost_usd, unpriced_calls, retained_calls, nonstandard_calls, is_total
+  round(cost_usd, 6) as cost_usd, round(priced_usd, 6) as priced_usd, unpriced_calls, retained_calls, nonstandard_calls,
+  placeholder_calls, output_missing, round(missing_usd, 6) as cost_missing_usd, is_total
 from listed
 order by
   is_total,
   case when :by in ('day', 'week', 'month', 'block') then ifnull(key, '') end,
-  cost_usd desc, input + cache_read + cache_write + output desc, key;
+  priced_usd desc, input + cache_read + cache_write + output desc, key;

@@ -43,7 +43,7 @@ def side(name: str, waste: int = 0, cuts: int = 0, **tokens: int) -> Side:
     buckets = tuple(Bucket(category, amount, amount, 0.0, "exact") for category, amount in counted.items())
     contents = Contents(counted, dict.fromkeys(CATEGORIES, "exact"), 1, 0)
     window: Any = None  # no insight looks at it
-    billed = Billed(1, 1, 1, 1, 1, 0.0, 0)
+    billed = Billed(1, 1, 1, 1, 1, 0.0, 0.0, 0, 0, 0, 0.0)
     return Side(
         name, "/p", None, 1, window, Buckets(buckets, "window", 1.0, 0, contents), waste, 9 * waste, cuts, billed
     )

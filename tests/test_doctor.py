@@ -43,6 +43,7 @@ OURS = {
     "Transcripts about to be deleted",
     "Damaged places",
     "Prices",
+    "Outputs",
     "Search file",
     "Slash command",
 }
@@ -106,8 +107,8 @@ def test_everything_in_order(folder: ClaudeFolder, t: Transcript) -> None:
 def test_the_text_form(folder: ClaudeFolder, t: Transcript) -> None:
     """One line a check and one for all; the same exit code as with --json."""
     done = folder.crusts("doctor")
-    assert (0, 23) == (done.code, len(done.out.splitlines()))
-    assert "22 in order, 0 to look at, 0 failed: pass" in done.out
+    assert (0, 24) == (done.code, len(done.out.splitlines()))
+    assert "23 in order, 0 to look at, 0 failed: pass" in done.out
     (home(folder) / "index.db").write_bytes(b"no database" * 1000)
     done = folder.crusts("doctor")
     assert 1 == done.code

@@ -53,6 +53,7 @@ class StoreChecks:
         if self._opened() is not None:
             yield "Damaged places", self._problems
             yield "Prices", self._prices
+            yield "Outputs", self._outputs
             yield "Search file", self._search
             yield "Calibration data", self._calibration
             yield "Trend history", self._history
@@ -76,7 +77,7 @@ class StoreChecks:
         """What there is in the store; nothing without one."""
         if self._counts is None:
             store = self._opened()
-            nothing = StoreCounts(0, 0, 0, 0, None, 0, None)
+            nothing = StoreCounts(0, 0, 0, 0, None, 0, 0, 0, None)
             self._counts = query.rows(store, StoreCounts)[0] if store is not None else nothing
         return self._counts
 
@@ -173,6 +174,13 @@ class StoreChecks:
             calls = sum(row.calls for row in modes)
             return WARN, f"{calls:,} calls are costed as standard calls, which they are not ({named})"
         return PASS, "every call has its list price"
+
+    def _outputs(self) -> Verdict:
+        found = self._counted()
+        if found.placeholder_calls:
+            many = f"{found.placeholder_calls:,} of {found.calls:,} calls logged a placeholder as their output"
+            return PASS, f"{many}: output and cost are at least what is shown"
+        return PASS, "every call logged its output whole"
 
     def _search(self) -> Verdict:
         path = search_path(self._settings.db)

@@ -2,7 +2,7 @@
 
 from crusts_index.cli import options, show
 from crusts_index.cli.session import Store
-from crusts_index.render import console, table, text
+from crusts_index.render import bill, console, table, text
 from crusts_index.rows.reports import ModelRun
 from crusts_index.store import query
 from crusts_index.store.settings import Settings
@@ -17,6 +17,11 @@ _JSON = {
     "cacheCreationTokens": "cache_write_tokens",
     "cacheReadTokens": "cache_read_tokens",
     "costUsd": "cost_usd",
+    "pricedUsd": "priced_usd",
+    "unpricedCalls": "unpriced_calls",
+    "placeholderCalls": "placeholder_calls",
+    "outputMissing": "output_missing",
+    "costMissingUsd": "cost_missing_usd",
     "firstSeenAt": "first_seen",
     "lastSeenAt": "last_seen",
 }
@@ -57,11 +62,21 @@ def _print(session: str, rows: list[ModelRun]) -> None:
     times = "no switch" if not switches else "1 switch" if switches == 1 else f"{switches} switches"
     console.remark(f"Session {session}: now {rows[-1].model}, {times}")
     values: list[tuple[object, ...]] = [
-        (place, row.model, *(getattr(row, name) for name in _SUMS), f"{row.first_message}→{row.last_message}")
+        (place, row.model, *_sums([row]), f"{row.first_message}→{row.last_message}")
         for place, row in enumerate(rows, 1)
     ]
     if len(rows) > 1:
-        values.append((None, "total", *(sum(getattr(row, name) for row in rows) for name in _SUMS), None))
+        values.append((None, "total", *_sums(rows), None))
     forms = dict.fromkeys(("input", "output", "cache_read", "cache_write"), text.tokens)
     console.put(table.table(_HEADS, values, console.table_width(), forms))
-    console.remark("Exact, as billed; messages are numbered as in every report.")
+    lacking = bill.missing(*rows)
+    known = "All but the output is exact, as billed" if lacking else "Exact, as billed"
+    console.remark(f"{known}; messages are numbered as in every report.", *([lacking] if lacking else []))
+
+
+def _sums(rows: list[ModelRun]) -> list[float | None]:
+    sums: list[float | None] = [sum(getattr(row, name) for row in rows) for name in _SUMS]
+    sums[_SUMS.index("output_tokens")] = text.at_least(
+        sum(row.output_tokens for row in rows), sum(row.placeholder_calls for row in rows)
+    )
+    return sums

@@ -203,7 +203,11 @@ def _billed(total: Usage) -> Billed:
         cache_write=total.cache_write,
         output=total.output,
         cost_usd=total.cost_usd,
+        priced_usd=total.priced_usd,
         unpriced_calls=total.unpriced_calls,
+        placeholder_calls=total.placeholder_calls,
+        output_missing=total.output_missing,
+        cost_missing_usd=total.cost_missing_usd,
     )
 
 

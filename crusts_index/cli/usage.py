@@ -6,13 +6,14 @@ import enum
 
 from crusts_index.cli import options, show
 from crusts_index.cli.declared import Annotated, Option
-from crusts_index.render import console, table, text
+from crusts_index.render import bill, console, table, text
 from crusts_index.rows.reports import ToolUsage, Usage, WindowUsage
 from crusts_index.store import query
 from crusts_index.store.settings import Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
 
@@ -40,7 +41,6 @@ _TOOL_COLUMNS = ("uses", "result_tokens", "carried_tokens", "errors")
 _WINDOW_COLUMNS = ("blocks", "tokens", "carried_tokens", "carried_usd")
 _SHORT = ("input", "cache_read", "cache_write", "output", "tokens", "result_tokens", "carried_tokens")
 _PATH = 32  # columns that a project's path takes in the table
-_CALL_NOTES = ["Calls and tokens are exact, as billed; the cost is derived, at list price."]
 _TOOL_NOTES = [
     "Uses and errors are exact, tokens are estimated.",
     "carried: times the later calls of the result's epoch.",
@@ -78,7 +78,7 @@ def usage(
     elif not rows:
         console.put(show.nothing(settings, "Nothing in this period."))
     else:
-        _print(by, shown, total, len(rows))
+        _print(by, [*found[:-1][:limit], found[-1]], len(rows))
     if total.get("nonstandard_calls"):
         named = f"{total['nonstandard_calls']:,} calls in fast mode, of another tier or kept in one country"
         console.note(f"{named} are costed at the standard price: `crusts doctor` names what has no list price")
@@ -87,24 +87,39 @@ def usage(
         console.note(f"{calls} are not in the cost: try `crusts index --prices --fetch`")
 
 
-def _print(by: By, rows: list[dict[str, Any]], total: dict[str, Any], in_all: int) -> None:
+def _print(by: By, rows: list[Any], in_all: int) -> None:
+    """The rows that are shown and, behind them, the total."""
     names = _WINDOW_COLUMNS if by in _WINDOWS else _TOOL_COLUMNS if by in _TOOLS else _CALL_COLUMNS
     forms = dict.fromkeys(_SHORT, text.tokens)
-    values = [
-        [_short(by, row[by.value]), *(row[name] for name in names)] for row in [*rows, total | {by.value: "total"}]
-    ]
+    total = rows[-1]
+    values = [[_short(by, row.key), *_cells(row, names)] for row in rows[:-1]]
+    values.append(["total", *_cells(total, names)])
     console.put(table.table([by.value, *names], values, console.table_width(), forms))
-    if len(rows) < in_all:
-        console.put(f"+ {in_all - len(rows):,} more, counted in the total")
-    console.remark(*(_WINDOW_NOTES if by in _WINDOWS else _TOOL_NOTES if by in _TOOLS else _CALL_NOTES))
-    if total.get("retained_calls"):
-        console.remark(f"{total['retained_calls']:,} of the calls were billed but are in no transcript any more.")
+    if len(rows) - 1 < in_all:
+        console.put(f"+ {in_all - len(rows) + 1:,} more, counted in the total")
+    if not isinstance(total, Usage):
+        console.remark(*(_WINDOW_NOTES if by in _WINDOWS else _TOOL_NOTES))
+        return
+    tokens = "input tokens" if total.placeholder_calls else "tokens"
+    console.remark(f"Calls and {tokens} are exact, as billed; the cost is derived, at list price.")
+    if total.placeholder_calls:
+        console.remark(bill.missing(total))
+    if total.retained_calls:
+        console.remark(f"{total.retained_calls:,} of the calls were billed but are in no transcript any more.")
+
+
+def _cells(row: Any, names: Sequence[str]) -> list[Any]:
+    """A row's numbers; those of which more may be missing as such."""
+    known = row._asdict()
+    if isinstance(row, Usage):
+        known["output"], known["cost_usd"] = text.at_least(row.output, row.placeholder_calls), bill.cost(row)
+    return [known[name] for name in names]
 
 
 def _short(by: By, key: str | None) -> str | None:
     """A key as the table shows it: the start of a session's id, the end of a long path."""
-    if key is None or key == "total":
-        return key
+    if key is None:
+        return None
     if by is By.SESSION:
         return key[:8]
     return text.shorten_path(key, _PATH) if by in (By.PROJECT, By.FILE) else key

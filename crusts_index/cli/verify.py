@@ -36,9 +36,12 @@ def _print(verdict: Verdict) -> None:
     rows = [["store", *verdict.kept], ["read again", *verdict.fresh], ["difference", *more]]
     console.put(table.table(("API calls", *COUNTS), rows, console.table_width()))
     here = verdict.transcripts - verdict.gone
-    console.put(
-        f"{here:,} of {verdict.transcripts:,} transcripts are on disk and were read again. All numbers are exact."
-    )
+    known = "All numbers are exact."
+    if verdict.placeholders:
+        known = (
+            f"Numbers are as logged: the output of {verdict.placeholders:,} calls is a placeholder, at least so much."
+        )
+    console.put(f"{here:,} of {verdict.transcripts:,} transcripts are on disk and were read again. {known}")
     for line in verdict.lines:
         console.remark(f"{_words(line)}: {line.concerned:,} API calls {REASONS[line.reason]}")
     if verdict.forgotten:

@@ -186,6 +186,8 @@ class Verdict(NamedTuple):
     transcripts: int
     gone: int
     forgotten: int
+    placeholders: int
+    """Calls of the store whose output is a placeholder: it is as logged, and at least so much (D9)."""
     kept: tuple[int, ...]
     fresh: tuple[int, ...]
     lines: list[Line]
@@ -234,10 +236,12 @@ def _compare(store: sqlite3.Connection, unreadable: list[tuple[str, str]]) -> Ve
             "select count(*), sum(id not in (select kept from temp.pair)) from kept.transcripts"
         ).fetchone()
         (forgotten,) = store.execute("select count(*) from kept.forgotten").fetchone()
+        (placeholders,) = store.execute("select ifnull(sum(placeholders), 0) from kept.call_sums").fetchone()
         return Verdict(
             transcripts=transcripts,
             gone=gone or 0,
             forgotten=forgotten,
+            placeholders=placeholders,
             kept=store.execute(f"select {_SUMS} from kept.api_calls").fetchone(),
             fresh=store.execute(f"select {_SUMS} from main.api_calls").fetchone(),
             lines=_lines(store),
@@ -293,6 +297,7 @@ def as_json(verdict: Verdict) -> dict[str, object]:
         "transcripts": verdict.transcripts,
         "gone": verdict.gone,
         "forgotten": verdict.forgotten,
+        "placeholder_calls": verdict.placeholders,
         "store": dict(zip(COUNTS, verdict.kept, strict=True)),
         "read_anew": dict(zip(COUNTS, verdict.fresh, strict=True)),
         "differences": [

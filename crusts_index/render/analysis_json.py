@@ -112,6 +112,7 @@ def history_json(history: ModelHistory) -> Json:
                 "firstSeenAt": timestamp(one.first_seen_ms),
                 "lastSeenAt": timestamp(one.last_seen_ms),
                 "costUsd": dollars(one.cost_usd),
+                "placeholderCalls": one.placeholder_calls,
             }
             for one in history.segments
         ],

@@ -6,7 +6,7 @@ from typing import Any
 
 from crusts_index.folders import last_part
 from crusts_index.insight.waste.comparison import Comparison, Side
-from crusts_index.render import text
+from crusts_index.render import bill, text
 from crusts_index.render.page import Page
 
 Json = dict[str, Any]
@@ -57,6 +57,10 @@ def comparison_json(found: Comparison) -> Json:
             "callsB": b.billed.calls,
             "unpricedCallsA": a.billed.unpriced_calls,
             "unpricedCallsB": b.billed.unpriced_calls,
+            "placeholderCallsA": a.billed.placeholder_calls,
+            "placeholderCallsB": b.billed.placeholder_calls,
+            "missingUsdA": a.billed.cost_missing_usd,
+            "missingUsdB": b.billed.cost_missing_usd,
         },
         "cache": {"readShareA": _share(a), "readShareB": _share(b)},
         "insights": list(found.insights),
@@ -83,11 +87,14 @@ def comparison_text(page: Page, found: Comparison) -> None:
         ("waste, items", text.number(a.waste_items), text.number(b.waste_items)),
         ("compactions", text.number(a.compactions), text.number(b.compactions)),
         ("calls", text.number(a.billed.calls), text.number(b.billed.calls)),
-        ("cost", text.usd(a.billed.cost_usd), text.usd(b.billed.cost_usd)),
+        ("cost", text.usd(bill.cost(a.billed)), text.usd(bill.cost(b.billed))),
         ("read from cache", text.percent(a.billed.cache_read_share), text.percent(b.billed.cache_read_share)),
     ]
     page.rows(("", "A", "B"), values)
     page.say("Windows, calls and cache are exact, waste is estimated, cost derived at list price.")
+    for letter, side in (("A", a), ("B", b)):
+        if side.billed.placeholder_calls:
+            page.say(f"{letter} {bill.missing(side.billed)}")
     if found.insights:
         page.head("What stands out")
         for insight in found.insights:

@@ -9,9 +9,9 @@ from crusts_index.insight.session.facts import Compaction
 from crusts_index.insight.waste.comparison import Comparison, Side
 from crusts_index.insight.window.composition import Point
 from crusts_index.insight.window.words import limit_words
-from crusts_index.render import text
+from crusts_index.render import bill, text
 from crusts_index.render.report_chart import curve_chart
-from crusts_index.render.report_costs import cache_bar
+from crusts_index.render.report_costs import cache_bar, output_basis
 from crusts_index.render.report_parts import (
     DERIVED,
     ESTIMATED,
@@ -93,14 +93,18 @@ def _rest(a: Side, b: Side) -> Table:
         ("waste, findings", count(a.waste_items), count(b.waste_items), ESTIMATED),
         ("compactions", count(a.compactions), count(b.compactions), EXACT),
         ("API calls", count(a.billed.calls), count(b.billed.calls), EXACT),
-        ("output tokens", text.tokens(a.billed.output), text.tokens(b.billed.output), EXACT),
+        (
+            "output tokens",
+            *(text.tokens(text.at_least(one.billed.output, one.billed.placeholder_calls)) for one in (a, b)),
+            output_basis(a.billed.placeholder_calls or b.billed.placeholder_calls),
+        ),
         (
             "read from cache",
             text.percent(a.billed.cache_read_share),
             text.percent(b.billed.cache_read_share),
             EXACT,
         ),
-        ("cost", text.usd(a.billed.cost_usd), text.usd(b.billed.cost_usd), DERIVED),
+        ("cost", text.usd(bill.cost(a.billed)), text.usd(bill.cost(b.billed)), DERIVED),
     ]
     return Table(columns, rows)
 

@@ -7,21 +7,31 @@ from typing import Any
 
 from crusts_index.insight.session.facts import Facts
 from crusts_index.insight.session.model_history import ModelHistory
-from crusts_index.render import text
+from crusts_index.render import bill, text
 from crusts_index.render.report_parts import DERIVED, EXACT, Column, Table, count, plural, segments
+from crusts_index.rows.reports import Usage
 from crusts_index.rows.session import Billed
 
 Json = dict[str, Any]
 
 _AGENTS = 12
-HEADS = (
-    Column("calls", "number", EXACT),
-    Column("uncached", "number", EXACT),
-    Column("cache read", "number", EXACT),
-    Column("cache write", "number", EXACT),
-    Column("output", "number", EXACT),
-    Column("cost", "number", DERIVED),
-)
+
+
+def heads(placeholders: int) -> tuple[Column, ...]:
+    """The heads over bills with so many placeholders in all."""
+    return (
+        Column("calls", "number", EXACT),
+        Column("uncached", "number", EXACT),
+        Column("cache read", "number", EXACT),
+        Column("cache write", "number", EXACT),
+        Column("output", "number", output_basis(placeholders)),
+        Column("cost", "number", DERIVED),
+    )
+
+
+def output_basis(placeholders: int) -> str:
+    """What outputs are of which so many are placeholders."""
+    return bill.AT_LEAST if placeholders else EXACT
 
 
 def costs(facts: Facts, billed: Billed) -> Json:
@@ -33,23 +43,38 @@ def costs(facts: Facts, billed: Billed) -> Json:
         cache_read=sum(call.cache_read_tokens for call in calls),
         cache_write=sum(call.cache_write_tokens for call in calls),
         output=sum(call.output_tokens for call in calls),
-        cost_usd=_sum(call.cost_usd for call in calls),
+        cost_usd=None,
+        priced_usd=_sum(call.cost_usd for call in calls),
         unpriced_calls=sum(call.cost_usd is None for call in calls),
+        placeholder_calls=sum(call.is_placeholder for call in calls),
+        output_missing=0,
+        cost_missing_usd=0.0,
     )
     rows = [("billed to the session", *row(billed)), ("its main thread", *row(seen))]
     notes = [] if facts.is_partial else _notes(billed, seen)
     return {
         "bar": cache_bar(billed),
-        "sums": Table((Column(""), *HEADS), rows),
+        "sums": Table((Column(""), *heads(billed.placeholder_calls or seen.placeholder_calls)), rows),
         "agents": _agents(facts),
         "notes": notes,
     }
 
 
-def row(billed: Billed) -> tuple[str, ...]:
+def row(billed: Billed | Usage) -> tuple[str, ...]:
     """The cells of a bill, in the order of the heads."""
-    tokens = (billed.input, billed.cache_read, billed.cache_write, billed.output)
-    return (count(billed.calls), *map(text.tokens, tokens), text.usd(billed.cost_usd))
+    output = text.at_least(billed.output, billed.placeholder_calls)
+    tokens = (billed.input, billed.cache_read, billed.cache_write, output)
+    return (count(billed.calls), *map(text.tokens, tokens), text.usd(bill.cost(billed)))
+
+
+def cost_note(billed: Billed) -> str:
+    """What stands under a cost."""
+    notes = []
+    if billed.unpriced_calls:
+        notes.append(f"{plural(billed.unpriced_calls, 'call')} without a price")
+    if billed.placeholder_calls:
+        notes.append(f"{plural(billed.placeholder_calls, 'output')} not known whole")
+    return ", ".join(notes) or "at list price"
 
 
 def cache_bar(billed: Billed) -> list[Any]:
@@ -65,14 +90,18 @@ def cache_bar(billed: Billed) -> list[Any]:
 
 def models(history: ModelHistory) -> Table:
     """The models one after the other."""
-    columns = (Column("model", "path"), Column("messages"), *HEADS)
+    columns = (
+        *(Column("model", "path"), Column("messages")),
+        *heads(sum(one.placeholder_calls for one in history.segments)),
+    )
     rows = [
         (
             one.model,
             f"#{one.first_message} to #{one.last_message}",
             count(one.calls),
-            *map(text.tokens, (one.input_tokens, one.cache_read_tokens, one.cache_write_tokens, one.output_tokens)),
-            text.usd(one.cost_usd),
+            *map(text.tokens, (one.input_tokens, one.cache_read_tokens, one.cache_write_tokens)),
+            text.tokens(text.at_least(one.output_tokens, one.placeholder_calls)),
+            text.usd(bill.cost(one)),
         )
         for one in history.segments
     ]
@@ -83,7 +112,9 @@ def _notes(billed: Billed, seen: Billed) -> list[str]:
     notes = []
     if billed.unpriced_calls:
         calls = plural(billed.unpriced_calls, "call")
-        notes.append(f"{calls} have no list price, so there is no cost: try `crusts index --prices --fetch`.")
+        notes.append(f"{calls} have no list price and are not in the cost: try `crusts index --prices --fetch`.")
+    if billed.placeholder_calls:
+        notes.append(bill.missing(billed))
     if seen.calls > billed.calls:
         notes.append("The main thread holds calls copied from another session, which is where they were billed.")
     return notes
@@ -92,13 +123,13 @@ def _notes(billed: Billed, seen: Billed) -> list[str]:
 def _agents(facts: Facts) -> Table:
     """Subagents and the like, the dearest first."""
     others = [thread for thread in facts.threads if thread.kind != "main" and thread.calls]
-    others.sort(key=lambda one: (-(one.cost_usd or 0), -one.context_tokens))
+    others.sort(key=lambda one: (-(one.priced_usd or 0), -one.context_tokens))
     columns = (
         Column("subagent"),
         Column("task", "path"),
         Column("calls", "number", EXACT),
         Column("input", "number", EXACT),
-        Column("output", "number", EXACT),
+        Column("output", "number", output_basis(sum(one.placeholder_calls for one in others))),
         Column("cost", "number", DERIVED),
     )
     rows = [
@@ -107,8 +138,8 @@ def _agents(facts: Facts) -> Table:
             one.agent_description or "",
             count(one.calls),
             text.tokens(one.context_tokens),
-            text.tokens(one.output_tokens),
-            text.usd(one.cost_usd),
+            text.tokens(text.at_least(one.output_tokens, one.placeholder_calls)),
+            text.usd(bill.cost(one)),
         )
         for one in others[:_AGENTS]
     ]
@@ -116,5 +147,6 @@ def _agents(facts: Facts) -> Table:
 
 
 def _sum(values: Iterable[float | None]) -> float | None:
-    found = list(values)
-    return None if None in found else sum(value for value in found if value is not None)
+    """The sum of what is known; None where nothing is."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None

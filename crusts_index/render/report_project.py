@@ -7,9 +7,10 @@ from datetime import date, timedelta
 from typing import Any, NamedTuple
 
 from crusts_index.insight.window.trend import Record, sparkline
-from crusts_index.render import text
+from crusts_index.render import bill, text
 from crusts_index.render.report_chart import Chart, Slot, column_chart
-from crusts_index.render.report_costs import HEADS, cache_bar
+from crusts_index.render.report_costs import cache_bar, cost_note, heads, output_basis
+from crusts_index.render.report_costs import row as bill_row
 from crusts_index.render.report_parts import (
     DERIVED,
     ESTIMATED,
@@ -65,7 +66,7 @@ def project_context(found: ProjectReport) -> Json:
     """What the templates `project.*` are filled with."""
     projects = list(dict.fromkeys(record.project for record in found.records))
     title = name_of(projects[0]) if len(projects) == 1 else found.name or "All projects"
-    costs = {row.key: row.cost_usd for row in found.by_session if row.key}
+    costs = {row.key: bill.cost(row) for row in found.by_session if row.key}
     return {
         "title": title,
         "facts": [
@@ -106,10 +107,10 @@ def _tiles(found: ProjectReport) -> list[Tile]:
     billed = found.billed
     waste = next((row for row in found.waste if row.kind == "total"), None)
     share = waste.wasted_tokens / waste.tokens if waste and waste.tokens else None
-    note = plural(billed.unpriced_calls, "call") + " without a price" if billed.unpriced_calls else "at list price"
+    note = cost_note(billed)
     fullest = max((record.percent_used for record in found.records), default=None)
     return [
-        Tile("cost", text.usd(billed.cost_usd), DERIVED, note),
+        Tile("cost", text.usd(bill.cost(billed)), DERIVED, note),
         Tile("API calls", count(billed.calls), EXACT),
         Tile("read from cache", text.percent(billed.cache_read_share), EXACT, "of all input"),
         Tile("compactions", count(sum(record.compactions for record in found.records)), EXACT),
@@ -188,9 +189,18 @@ def _days_chart(rows: Sequence[Usage]) -> Chart | None:
         start = day - timedelta(days=day.weekday()) if weeks else day
         periods.setdefault(start, []).extend([spent[day.isoformat()]] if day.isoformat() in spent else [])
     shown = list(periods.items())[-_COLUMNS:]
-    usd = [sum(row.cost_usd or 0.0 for row in found) for _, found in shown]
+    usd = [sum(row.priced_usd or 0.0 for row in found) for _, found in shown]
     unpriced = [sum(row.unpriced_calls for row in found) for _, found in shown]
-    said = [text.NULL if calls else text.usd(cost) for cost, calls in zip(usd, unpriced, strict=True)]
+    lacking = [sum(row.placeholder_calls for row in found) for _, found in shown]
+    bounds = [a + b for a, b in zip(unpriced, lacking, strict=True)]
+    said = [
+        text.usd(text.at_least(cost, lacks)) if cost or not lacks else text.NULL
+        for cost, lacks in zip(usd, bounds, strict=True)
+    ]
+    outputs = [
+        text.tokens(text.at_least(sum(row.output for row in found), lacks))
+        for (_, found), lacks in zip(shown, lacking, strict=True)
+    ]
     unit = "week" if weeks else "day"
     columns = [
         (f"{start:%d %b}", f"{'Week from ' if weeks else ''}{start:%a %d %b %Y}", cost)
@@ -201,23 +211,15 @@ def _days_chart(rows: Sequence[Usage]) -> Chart | None:
         _slot("calls", EXACT, [count(sum(row.calls for row in found)) for _, found in shown]),
         _slot("cache read", EXACT, [text.tokens(sum(row.cache_read for row in found)) for _, found in shown]),
         _slot("cache write", EXACT, [text.tokens(sum(row.cache_write for row in found)) for _, found in shown]),
-        _slot("output", EXACT, [text.tokens(sum(row.output for row in found)) for _, found in shown]),
+        _slot("output", output_basis(sum(lacking)), outputs),
     ]
     form = text.usd if max(usd) > 0 else text.number
     return column_chart("days", f"Cost by {unit}", unit, columns, slots, form, max(max(usd), 0.01))
 
 
 def _models(rows: Sequence[Usage]) -> Table:
-    columns = (Column("model", "path"), *HEADS)
-    found = [
-        (
-            "total" if row.is_total else row.key or "not told",
-            count(row.calls),
-            *(text.tokens(tokens) for tokens in (row.input, row.cache_read, row.cache_write, row.output)),
-            text.usd(row.cost_usd),
-        )
-        for row in rows
-    ]
+    columns = (Column("model", "path"), *heads(rows[-1].placeholder_calls if rows else 0))
+    found = [("total" if row.is_total else row.key or "not told", *bill_row(row)) for row in rows]
     return Table(columns, found, has_total=bool(found))
 
 

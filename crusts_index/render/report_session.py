@@ -17,11 +17,11 @@ from crusts_index.insight.window.judge import Window
 from crusts_index.insight.window.limit import ASSUMED
 from crusts_index.insight.window.toolset import Toolset
 from crusts_index.insight.window.words import left_words, limit_words, trigger_words
-from crusts_index.render import text
+from crusts_index.render import bill, text
 from crusts_index.render.analysis import name_list, span
 from crusts_index.render.analysis_json import duration_seconds
 from crusts_index.render.report_chart import curve_chart
-from crusts_index.render.report_costs import costs, models
+from crusts_index.render.report_costs import cost_note, costs, models
 from crusts_index.render.report_findings import advice_steps, consumers, copies, excused, waste_findings
 from crusts_index.render.report_losses import losses
 from crusts_index.render.report_parts import (
@@ -166,14 +166,14 @@ def _tiles(found: SessionReport) -> list[Tile]:
     peak = max((call.context_tokens for call in found.facts.calls), default=None)
     wasted = sum(item.estimated_tokens for item in found.waste)
     share = f"{wasted / window.size * 100:.0f}% of the window" if window.size else ""
-    note = plural(billed.unpriced_calls, "call") + " without a price" if billed.unpriced_calls else "at list price"
+    note = cost_note(billed)
     return [
         Tile("calls until compaction", left_words(window), DERIVED if window.calls_left is not None else ""),
         Tile("growth a call", signed(round(window.growth)), DERIVED, "with past windows"),
         Tile("largest context", text.tokens(peak), EXACT),
         Tile("waste", text.tokens(wasted), ESTIMATED, share),
         Tile("read from cache", text.percent(billed.cache_read_share), EXACT, "of all input"),
-        Tile("cost", text.usd(billed.cost_usd), DERIVED, note),
+        Tile("cost", text.usd(bill.cost(billed)), DERIVED, note),
     ]
 
 

@@ -60,11 +60,25 @@ def shorten_path(path: str, columns: int) -> str:
     return ELLIPSIS + path[cut:]
 
 
+class AtLeast(float):
+    """A number that is known to be no smaller, and may be larger: ≥ stands before it wherever it is printed."""
+
+
+def at_least(value: float | None, is_bound: object) -> float | None:
+    """A number, as one that may be larger where `is_bound` holds."""
+    return AtLeast(value) if value is not None and is_bound else value
+
+
+def _bounded(value: float, said: str) -> str:
+    return f"≥ {said}" if isinstance(value, AtLeast) else said
+
+
 def number(value: float | None) -> str:
     """With thousands separators; a float keeps at most four decimals."""
     if value is None or not math.isfinite(value):
         return NULL
-    return f"{value if isinstance(value, int) else round(value, 4):,}"
+    plain_value = int(value) if isinstance(value, AtLeast) and value.is_integer() else value
+    return _bounded(value, f"{plain_value if isinstance(plain_value, int) else round(plain_value, 4):,}")
 
 
 def tokens(value: float | None) -> str:
@@ -86,16 +100,16 @@ def _scaled(value: float | None, step: int, units: tuple[str, ...]) -> str:
         amount /= step
         place += 1
     digits = 0 if place == 0 or amount >= 99.95 else 1
-    return f"{sign}{amount:,.{digits}f}{units[place]}"
+    return _bounded(value, f"{sign}{amount:,.{digits}f}{units[place]}")
 
 
 def usd(value: float | None) -> str:
     """Dollars to two decimals; what would show as nothing but is not shows as <$0.01."""
     if value is None or not math.isfinite(value):
         return NULL
-    if 0 < value < 0.005:
+    if 0 < value < 0.005 and not isinstance(value, AtLeast):
         return "<$0.01"
-    return f"{'-' if value < 0 else ''}${abs(value):,.2f}"
+    return _bounded(value, f"{'-' if value < 0 else ''}${abs(value):,.2f}")
 
 
 def percent(share: float | None) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from crusts_index.folders import last_part
 from crusts_index.insight.window.trend import Record, Trend, sparkline
 from crusts_index.plain import Safe
-from crusts_index.render import text
+from crusts_index.render import bill, text
 from crusts_index.render.analysis_json import timestamp
 from crusts_index.render.page import Page
 from crusts_index.rows.trend import TrendWeek
@@ -22,7 +22,7 @@ COLUMNS = (
 """Of the CSV, in the order that others rely on."""
 
 _SHOWN = 10
-_SHOWN_WEEKS = ("week", "sessions", "calls", "peak_p50", "compactions", "waste_share", "cache_read_share", "cost_usd")
+_SHOWN_WEEKS = ("week", "sessions", "calls", "peak_p50", "compactions", "waste_share", "cache_read_share")
 _ARROWS = {"worsening": "↑", "improving": "↓", "flat": "→"}
 _MOST_BLOCKS = 60
 
@@ -118,15 +118,15 @@ def weeks_text(page: Page, rows: Sequence[TrendWeek]) -> None:
     peaks = [row.peak_p50 for row in rows if row.peak_p50 is not None]
     page.head("Week by week")
     page.say(f"{sparkline(peaks[-_MOST_BLOCKS:])}  median peak of the sessions")
-    values = [[getattr(row, name) for name in _SHOWN_WEEKS] for row in rows]
+    values = [[*(getattr(row, name) for name in _SHOWN_WEEKS), bill.cost(row)] for row in rows]
     heads = ("week", "sessions", "calls", "peak_p50", "cuts", "waste_share", "cache_share", "cost_usd")
     page.rows(heads, values, {"peak_p50": text.tokens})
     page.say("waste: tokens of re-reads among those of all tool results, estimated; cache: read from it, exact.")
     unpriced = sum(row.unpriced_calls for row in rows)
     if unpriced:
-        page.say(
-            f"{unpriced:,} calls have no list price; a week with one has no cost: try `crusts index --prices --fetch`."
-        )
+        page.say(f"{unpriced:,} calls have no list price and are not in the cost: try `crusts index --prices --fetch`.")
+    if lacking := bill.missing(*rows):
+        page.say(lacking)
 
 
 def _name(project: str) -> str:

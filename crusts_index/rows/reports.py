@@ -19,9 +19,13 @@ class Usage(NamedTuple):
     cache_write_1h: int
     output: int
     cost_usd: float | None
+    priced_usd: float | None
     unpriced_calls: int
     retained_calls: int
     nonstandard_calls: int
+    placeholder_calls: int
+    output_missing: int
+    cost_missing_usd: float
     is_total: int
 
 
@@ -77,6 +81,11 @@ class ModelRun(NamedTuple):
     cache_read_tokens: int
     cache_write_tokens: int
     cost_usd: float | None
+    priced_usd: float | None
+    unpriced_calls: int
+    placeholder_calls: int
+    output_missing: int
+    cost_missing_usd: float
     first_seen: str | None
     last_seen: str | None
 
@@ -207,6 +216,8 @@ class StoreCounts(NamedTuple):
     problems: int
     problem_transcripts: int
     last_run_ms: int | None
+    calls: int
+    placeholder_calls: int
     reports: int
     last_report: str | None
 

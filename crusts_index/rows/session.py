@@ -80,6 +80,9 @@ class SessionThread(NamedTuple):
     context_tokens: int
     output_tokens: int
     cost_usd: float | None
+    priced_usd: float | None
+    unpriced_calls: int
+    placeholder_calls: int
 
 
 @of("session_texts")
@@ -137,7 +140,11 @@ class CallPrice(NamedTuple):
 
 @of("compare")
 class Billed(NamedTuple):
-    """The API calls that a session owns (D2): tokens as billed, exact; the cost at list price, None if unpriced."""
+    """The API calls that a session owns (D2): tokens as billed, exact; the cost at list price, None if unpriced.
+
+    `priced_usd` sums what is priced. `placeholder_calls`: of output and cost only a lower bound is known;
+    `output_missing` and `cost_missing_usd` estimate what it lacks (D9, D15).
+    """
 
     calls: int
     input: int
@@ -145,7 +152,11 @@ class Billed(NamedTuple):
     cache_write: int
     output: int
     cost_usd: float | None
+    priced_usd: float | None
     unpriced_calls: int
+    placeholder_calls: int
+    output_missing: int
+    cost_missing_usd: float
 
     @property
     def cache_read_share(self) -> float | None:

@@ -184,7 +184,11 @@ class TrendWeek(NamedTuple):
     waste_share: float | None
     cache_read_share: float | None
     cost_usd: float | None
+    priced_usd: float | None
     unpriced_calls: int
+    placeholder_calls: int
+    output_missing: int
+    cost_missing_usd: float
 
 
 @of("lost")

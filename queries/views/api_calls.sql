@@ -10,6 +10,8 @@
 --   speed                 what its usage says that may have a price of its own: speed, geo, tier; null = standard
 --   is_advisor            1 = an advisor's call, in no curve
 --   is_placeholder        1 = its output is what was known at the start: at least so much (D9)
+--   output_missing        of a placeholder by how much the answer's estimate is larger, estimated; else 0
+--   usage_id              the response that tells its usage (D1)
 --   retained              1 = its bytes are gone from every transcript; it was billed and stays (D4)
 --   price_id              the price that holds for it (D15); null = unpriced
 create view api_calls as
@@ -35,6 +37,12 @@ select
     as speed,
   u.flags >> 2 & 1 as is_advisor,
   u.flags >> 5 & 1 as is_placeholder,
+  case when u.flags & 32 then max(0, ifnull((
+      select sum(b.estimate)
+      from stored_records r cross join stored_blocks b on b.id >= r.id and b.id < r.id + r.length
+      where r.id >= u.id and r.id <= u.id + u.last_ahead and r.id - r.response_back = u.id), 0) - u.output_tokens)
+    else 0 end as output_missing,
+  u.id as usage_id,
   c.retained,
   c.price_id
 from stored_calls c

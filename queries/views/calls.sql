@@ -9,6 +9,7 @@
 --   cache_read_tokens, cache_write_tokens            exact; cache_write_1h_tokens: of these, for one hour
 --   output_tokens         as logged; thinking_tokens: of it, null = not logged
 --   is_placeholder        1 = its output is what was known at the start: it and the cost are at least so much (D9)
+--   output_missing        how much more output a placeholder stands for, estimated; cost_missing_usd: what that costs
 --   web_searches          searches made by the service, exact
 --   cost_usd              at list price (D15), derived; null = unpriced
 --   is_advisor            1 = an advisor's call: billed, but in no curve
@@ -36,8 +37,10 @@ select
   c.output_tokens,
   c.thinking_tokens,
   c.is_placeholder,
+  c.output_missing,
   c.web_searches,
   c.cost_usd,
+  c.cost_missing_usd,
   c.is_advisor,
   c.retained,
   r.stop_reason,

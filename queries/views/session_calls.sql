@@ -7,6 +7,7 @@
 --   branch, epoch         of its thread: rewinds and compactions so far (D10)
 --   timestamp             of its last record there, ISO 8601 UTC; time_ms the same in milliseconds
 --   model, context_tokens, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens   as in calls
+--   is_placeholder        as in calls
 --   cost_usd              as in calls; paid once, even if the call stands in several sessions
 --   is_advisor            1 = in no curve
 --   is_copied             1 = copied from another session
@@ -28,6 +29,7 @@ select
   c.cache_read_tokens,
   c.cache_write_tokens,
   c.output_tokens,
+  c.is_placeholder,
   c.cost_usd,
   r.is_advisor,
   r.is_copied,

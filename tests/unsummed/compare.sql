@@ -13,7 +13,15 @@ select
       + (c.cache_write_tokens - c.cache_write_1h_tokens) * p.cache_write_5m_usd
       + c.cache_write_1h_tokens * p.cache_write_1h_usd + c.output_tokens * p.output_usd) / 1e6
     + ifnull(c.web_searches * p.web_search_usd / 1e3, 0)), 0), 6) end as cost_usd,
-  count(c.id) - count(c.price_id) as unpriced_calls
+  case when count(c.id) = 0 then 0.0 else round(sum(
+    (c.input_tokens * p.input_usd + c.cache_read_tokens * p.cache_read_usd
+      + (c.cache_write_tokens - c.cache_write_1h_tokens) * p.cache_write_5m_usd
+      + c.cache_write_1h_tokens * p.cache_write_1h_usd + c.output_tokens * p.output_usd) / 1e6
+    + ifnull(c.web_searches * p.web_search_usd / 1e3, 0)), 6) end as priced_usd,
+  count(c.id) - count(c.price_id) as unpriced_calls,
+  ifnull(sum(c.is_placeholder), 0) as placeholder_calls,
+  ifnull(sum(c.output_missing), 0) as output_missing,
+  round(ifnull(sum(c.output_missing * p.output_usd) / 1e6, 0.0), 6) as cost_missing_usd
 from sessions as s
 join transcripts as t on t.session_id = s.id
 left join api_calls as c on c.transcript_id = t.id

@@ -19,14 +19,20 @@ select
       + (q.cache_write - q.cache_write_1h) * x.cache_write_5m_usd
       + q.cache_write_1h * x.cache_write_1h_usd + q.output * x.output_usd) / 1e6
       + ifnull(q.searches * x.web_search_usd / 1e3, 0)), 6) end as cost_usd,
-  sum(case when q.price_id is null then q.calls else 0 end) as unpriced_calls
+  round(sum(
+    (q.input * x.input_usd + q.cache_read * x.cache_read_usd
+      + (q.cache_write - q.cache_write_1h) * x.cache_write_5m_usd
+      + q.cache_write_1h * x.cache_write_1h_usd + q.output * x.output_usd) / 1e6
+      + ifnull(q.searches * x.web_search_usd / 1e3, 0)), 6) as priced_usd,
+  sum(case when q.price_id is null then q.calls else 0 end) as unpriced_calls,
+  sum(q.placeholders) as placeholder_calls
 from (
     -- By the quarter of an hour first: turning a time into the user's day is slow.
     select
       time_ms / 900000 as quarter, model, price_id, count(*) as calls, sum(input_tokens) as input,
       sum(cache_read_tokens) as cache_read, sum(cache_write_tokens) as cache_write,
       sum(cache_write_1h_tokens) as cache_write_1h, sum(output_tokens) as output,
-      sum(web_searches) as searches
+      sum(web_searches) as searches, sum(is_placeholder) as placeholders
     from api_calls group by 1, 2, 3
   ) q
   left join prices x on x.id = q.price_id

@@ -18,7 +18,7 @@ calls as (
   select c.time_ms / 900000 as quarter, h.session_id, c.price_id, count(*) as calls, sum(c.input_tokens) as input,
          sum(c.cache_read_tokens) as cache_read, sum(c.cache_write_tokens) as cache_write,
          sum(c.cache_write_1h_tokens) as cache_write_1h, sum(c.output_tokens) as output,
-         sum(c.web_searches) as searches
+         sum(c.web_searches) as searches, sum(c.is_placeholder) as placeholders, sum(c.output_missing) as missing
   from api_calls as c join chosen as h on h.transcript = c.transcript_id
   where c.time_ms is not null
   group by quarter, h.session_id, c.price_id
@@ -71,7 +71,8 @@ billed as (
               + (c.cache_write - c.cache_write_1h) * p.cache_write_5m_usd
               + c.cache_write_1h * p.cache_write_1h_usd + c.output * p.output_usd) / 1e6
              + ifnull(c.searches * p.web_search_usd / 1e3, 0)) as usd,
-         sum(c.calls) filter (where c.price_id is null) as unpriced_calls
+         sum(c.calls) filter (where c.price_id is null) as unpriced_calls,
+         sum(c.placeholders) as placeholders, sum(c.missing) as missing, sum(c.missing * p.output_usd) / 1e6 as missing_usd
   from calls as c join weeks as w using (quarter) left join prices as p on p.id = c.price_id
   group by w.week
 ),
@@ -83,7 +84,11 @@ select n.week, ifnull(b.sessions, 0) as sessions, ifnull(b.calls, 0) as calls, m
        round(1.0 * ifnull(r.reread, 0) / nullif(r.tokens, 0), 4) as waste_share,
        round(1.0 * b.cache_read / nullif(b.context, 0), 4) as cache_read_share,
        case when ifnull(b.unpriced_calls, 0) = 0 then round(ifnull(b.usd, 0), 6) end as cost_usd,
-       ifnull(b.unpriced_calls, 0) as unpriced_calls
+       round(b.usd, 6) as priced_usd,
+       ifnull(b.unpriced_calls, 0) as unpriced_calls,
+       ifnull(b.placeholders, 0) as placeholder_calls,
+       ifnull(b.missing, 0) as output_missing,
+       round(ifnull(b.missing_usd, 0.0), 6) as cost_missing_usd
 from named as n
 left join billed as b on b.week = n.week
 left join medians as m on m.week = n.week

@@ -46,7 +46,9 @@ spent as (
     sum(cache_write_1h_tokens) as cache_write_1h,
     sum(output_tokens) as output,
     sum(web_searches) as searches,
-    sum(retained) as retained_calls
+    sum(retained) as retained_calls,
+    sum(is_placeholder) as placeholder_calls,
+    sum(output_missing) as output_missing
   from api_calls
   where (:since is null or time_ms >= :since)
     and (:until is null or time_ms < :until)
@@ -74,7 +76,8 @@ priced as (
     case when s.speed is not null and s.speed is not p.speed then s.calls else 0 end as nonstandard_calls,
     (s.input * p.input_usd + s.cache_read * p.cache_read_usd
       + (s.cache_write - s.cache_write_1h) * p.cache_write_5m_usd + s.cache_write_1h * p.cache_write_1h_usd
-      + s.output * p.output_usd) / 1e6 + ifnull(s.searches * p.web_search_usd / 1e3, 0) as usd
+      + s.output * p.output_usd) / 1e6 + ifnull(s.searches * p.web_search_usd / 1e3, 0) as usd,
+    s.output_missing * p.output_usd / 1e6 as missing_usd
   from spent s left join prices p on p.id = s.price_id
 ),
 summed as (
@@ -83,14 +86,16 @@ summed as (
     sum(cache_write) as cache_write, sum(cache_write - cache_write_1h) as cache_write_5m,
     sum(cache_write_1h) as cache_write_1h, sum(output) as output, sum(usd) as priced_usd,
     ifnull(sum(calls) filter (where price_id is null), 0) as unpriced_calls,
-    sum(retained_calls) as retained_calls, sum(nonstandard_calls) as nonstandard_calls
+    sum(retained_calls) as retained_calls, sum(nonstandard_calls) as nonstandard_calls,
+    sum(placeholder_calls) as placeholder_calls, sum(output_missing) as output_missing,
+    ifnull(sum(missing_usd), 0.0) as missing_usd
   from priced group by key
 ),
 listed as (
   select
     key, calls, input, cache_read, cache_write, cache_write_5m, cache_write_1h, output,
-    case when unpriced_calls = 0 then priced_usd end as cost_usd,
-    unpriced_calls, retained_calls, nonstandard_calls, is_total
+    case when unpriced_calls = 0 then priced_usd end as cost_usd, priced_usd,
+    unpriced_calls, retained_calls, nonstandard_calls, placeholder_calls, output_missing, missing_usd, is_total
   from summed
   union all
   select
@@ -98,13 +103,16 @@ listed as (
     ifnull(sum(cache_write), 0), ifnull(sum(cache_write_5m), 0), ifnull(sum(cache_write_1h), 0),
     ifnull(sum(output), 0),
     case when count(*) = 0 then 0.0 else sum(priced_usd) end,
-    ifnull(sum(unpriced_calls), 0), ifnull(sum(retained_calls), 0), ifnull(sum(nonstandard_calls), 0), 1
+    case when count(*) = 0 then 0.0 else sum(priced_usd) end,
+    ifnull(sum(unpriced_calls), 0), ifnull(sum(retained_calls), 0), ifnull(sum(nonstandard_calls), 0),
+    ifnull(sum(placeholder_calls), 0), ifnull(sum(output_missing), 0), ifnull(sum(missing_usd), 0.0), 1
   from summed
 )
 select key, calls, input, cache_read, cache_write, cache_write_5m, cache_write_1h, output,
-  round(cost_usd, 6) as cost_usd, unpriced_calls, retained_calls, nonstandard_calls, is_total
+  round(cost_usd, 6) as cost_usd, round(priced_usd, 6) as priced_usd, unpriced_calls, retained_calls, nonstandard_calls,
+  placeholder_calls, output_missing, round(missing_usd, 6) as cost_missing_usd, is_total
 from listed
 order by
   is_total,
   case when :by in ('day', 'week', 'month', 'block') then ifnull(key, '') end,
-  cost_usd desc, input + cache_read + cache_write + output desc, key;
+  priced_usd desc, input + cache_read + cache_write + output desc, key;

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 
 class Segment(NamedTuple):
-    """A run of calls of one model. Messages are numbered from 1; tokens are exact, as billed."""
+    """A run of calls of one model. Messages are numbered from 1; tokens are exact, as billed.
+
+    `priced_usd` sums what is priced; of `placeholder_calls` output and cost are at least so much (D9, D15).
+    """
 
     model: str
     first_message: int
@@ -25,6 +28,9 @@ class Segment(NamedTuple):
     first_seen_ms: int | None
     last_seen_ms: int | None
     cost_usd: float | None
+    priced_usd: float | None
+    unpriced_calls: int
+    placeholder_calls: int
 
 
 class ModelHistory(NamedTuple):
@@ -67,6 +73,9 @@ def model_history(facts: Facts) -> ModelHistory:
                 first_seen_ms=calls[0].time_ms,
                 last_seen_ms=calls[-1].time_ms,
                 cost_usd=sum(costs) if len(costs) == len(calls) else None,
+                priced_usd=sum(costs) if costs else None,
+                unpriced_calls=len(calls) - len(costs),
+                placeholder_calls=sum(call.is_placeholder for call in calls),
             )
         )
     return ModelHistory(tuple(segments))

@@ -1,0 +1,54 @@
+"""What is said of output and cost that are not known whole: at least so much, and apart from it what may be missing.
+
+Calls may log a placeholder as their output (D9), or have no list price (D15).
+"""
+
+from __future__ import annotations
+
+from crusts_index.render import text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Priced(Protocol):
+        """Calls, and what is known of their cost: the sum of what is priced, None where nothing is."""
+
+        @property
+        def priced_usd(self) -> float | None: ...
+        @property
+        def unpriced_calls(self) -> int: ...
+        @property
+        def placeholder_calls(self) -> int: ...
+
+    class Lacking(Protocol):
+        """Calls, and an estimate in tokens and USD of what the placeholders among them lack."""
+
+        @property
+        def calls(self) -> int: ...
+        @property
+        def placeholder_calls(self) -> int: ...
+        @property
+        def output_missing(self) -> int: ...
+        @property
+        def cost_missing_usd(self) -> float: ...
+
+
+AT_LEAST = "at least"
+"""What an output is, beside exact."""
+
+
+def cost(calls: Priced) -> float | None:
+    """The cost as it is printed."""
+    return text.at_least(calls.priced_usd, calls.unpriced_calls or calls.placeholder_calls)
+
+
+def missing(*bills: Lacking) -> str:
+    """A sentence of what placeholders lack, by estimate; empty without any."""
+    placeholders = sum(one.placeholder_calls for one in bills)
+    if not placeholders:
+        return ""
+    many = f"{placeholders:,} of {sum(one.calls for one in bills):,} calls logged a placeholder as their output"
+    tokens = text.tokens(sum(one.output_missing for one in bills))
+    usd = text.usd(sum(one.cost_missing_usd for one in bills))
+    return f"≥ at least: {many}. Not in the sums, estimated: {tokens} tokens, {usd}."
