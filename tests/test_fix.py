@@ -1,4 +1,4 @@
-"""The three blocks to paste."""
+"""`crusts fix`: the list of what to do as texts to paste."""
 
 from __future__ import annotations
 
@@ -12,49 +12,34 @@ from tests.conftest import Demo
 from tests.wasteful import LONG, PAGE, chat, three_kinds
 
 
-def test_the_session_prompt_names_the_files_with_their_messages(folder: ClaudeFolder) -> None:
-    """One bullet a file, numbers from 1."""
+def test_the_three_texts_that_older_programs_know(folder: ClaudeFolder) -> None:
+    """To say with files and their messages, numbers from 1; to type; beside the list itself."""
     three_kinds(folder).write()
     found = folder.crusts("fix", "--json").json()
     prompt = found["sessionPrompt"]
     assert prompt.startswith("Do not read these files again unless they were changed")
     assert "- kept.py (read again without need at #24)" in prompt.splitlines()
-    assert {"schema_version", "sessionId", "sessionPrompt", "claudeMdSnippet", "compactCommand"} == found.keys()
+    assert found["compactCommand"] == next(one["do"] for one in found["actions"] if one["id"] == "compact-focus")
+    assert {"schema_version", "sessionId", "sessionPrompt", "claudeMdSnippet", "compactCommand", "actions"} == (
+        found.keys()
+    )
 
 
-def test_the_session_prompt_warns_when_the_window_is_about_full(folder: ClaudeFolder) -> None:
-    """Below 20 calls, naming the unit."""
-    t = folder.main()
-    t.prompt("go on")
-    for context in range(155_000, 165_001, 2_000):
-        t.response(LONG, context=context, output=60)
-    t.write()
-    prompt = folder.crusts("fix", "--json").json()["sessionPrompt"]
-    assert "about 2 calls (1 to 9) until it is compacted" in prompt
-
-
-def test_the_snippet_for_claude_md(folder: ClaudeFolder) -> None:
-    """Two files read again, and two compactions."""
-    t = folder.main()
+def test_the_snippet_for_claude_md(folder: ClaudeFolder, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What not to read, where such files were read and CLAUDE.md does not say so yet."""
+    project = tmp_path_factory.mktemp("site")
+    (project / "CLAUDE.md").write_text("# Site\n")
+    t = folder.main(project=str(project))
     t.prompt("look")
-    t.response(LONG, context=30_000)
-    for _ in range(2):
-        t.boundary("auto", 31_000, 900)
-        t.summary()
-        t.response(LONG, context=30_000)
-    for name in ("a.py", "b.py"):
-        t.read(f"{CWD}/{name}", PAGE, context=40_000)
-        t.read(f"{CWD}/{name}", PAGE, context=42_000)
-    t.response(LONG + "a.py b.py", context=44_000)
+    t.read(f"{project}/node_modules/x.js", PAGE, context=40_000)
+    t.response(LONG + "x.js", context=44_000)
     t.write()
-    snippet = folder.crusts("fix", "--json").json()["claudeMdSnippet"]
-    assert "- a.py: [describe what it holds]" in snippet.splitlines()
-    assert ["## Key files", "## Sessions"] == [line for line in snippet.splitlines() if line.startswith("## ")]
+    assert "- node_modules/ folders" in folder.crusts("fix", "--json").json()["claudeMdSnippet"].splitlines()
 
 
-@pytest.mark.parametrize(("context", "command"), [(90_000, None), (120_000, None), (150_000, "/compact")])
+@pytest.mark.parametrize(("context", "command"), [(90_000, None), (120_000, "/compact"), (150_000, "/compact")])
 def test_the_command_without_anything_to_name(folder: ClaudeFolder, context: int, command: str | None) -> None:
-    """None below 70 per cent, plain from there on."""
+    """From half of the limit on, as everywhere."""
     t = folder.main()
     t.prompt("go on")
     t.response(LONG, context=context)
@@ -62,13 +47,7 @@ def test_the_command_without_anything_to_name(folder: ClaudeFolder, context: int
     assert command == folder.crusts("fix", "--json").json()["compactCommand"]
 
 
-def test_no_command_below_half_of_the_limit(folder: ClaudeFolder) -> None:
-    """Whatever there is to name."""
-    three_kinds(folder, context=90_000).write()
-    assert folder.crusts("fix", "--json").json()["compactCommand"] is None
-
-
-def test_nothing_to_fix(folder: ClaudeFolder) -> None:
+def test_nothing_to_fix_is_said_only_where_the_list_is_empty(folder: ClaudeFolder) -> None:
     """One line that says so, and null three times."""
     t = folder.main()
     chat(t, 1)
@@ -76,12 +55,20 @@ def test_nothing_to_fix(folder: ClaudeFolder) -> None:
     assert "Nothing to fix: the window is healthy, at 15% of its limit.\n" == folder.crusts("fix").out
     found = folder.crusts("fix", "--json").json()
     assert [None, None, None] == [found[key] for key in ("sessionPrompt", "claudeMdSnippet", "compactCommand")]
+    assert [] == found["actions"]
 
 
-def test_until(folder: ClaudeFolder) -> None:
-    """The blocks of the session as it stood at a message."""
-    three_kinds(folder).write()
-    assert folder.crusts("fix", "--json", "--until", "20").json()["sessionPrompt"] is None
+def test_a_finding_of_weight_is_never_beside_nothing_to_fix(folder: ClaudeFolder) -> None:
+    """However small the window: what a high or medium finding asks for is in the list."""
+    t = folder.main()
+    t.prompt("look")
+    t.read(f"{CWD}/a.py", PAGE, context=20_000)
+    t.read(f"{CWD}/a.py", PAGE, context=22_000)
+    t.response(LONG + "a.py", context=24_000)
+    t.write()
+    assert ["medium"] == [item["severity"] for item in folder.crusts("waste", "--json").json()["waste"]]
+    assert "Nothing to fix" not in folder.crusts("fix").out
+    assert '/compact focus "keep only latest read of a.py"' in folder.crusts("fix").out.splitlines()
 
 
 def test_golden(demo: Demo, folder: ClaudeFolder, golden: Callable[[str, str], None]) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from crusts_index.insight.waste.actions import compact_focus
 from crusts_index.insight.waste.find import WasteItem
-from crusts_index.insight.waste.focus import compact_focus
 from tests.builders import CWD, ClaudeFolder
 from tests.wasteful import three_kinds, wasteful
 
@@ -37,13 +37,12 @@ def test_every_command_says_the_same(tmp_path: Path) -> None:
     assert f"    {fixed}" in folder.crusts("optimize", COLUMNS="40").out.splitlines()
 
 
-def test_its_worth_is_the_sum_of_what_it_names(tmp_path: Path) -> None:
-    """Tokens of the items behind the clauses, and no others."""
+def test_it_names_the_worst(tmp_path: Path) -> None:
+    """The findings behind the clauses, and no others."""
     found = wasteful(ClaudeFolder(tmp_path), three_kinds(ClaudeFolder(tmp_path)))
     focus = compact_focus(found.waste)
     assert focus is not None
-    worst = [one for one in found.waste if one.severity in ("high", "medium")]
-    assert (3, sum(one.estimated_tokens for one in worst)) == (focus.items, focus.tokens)
+    assert [one for one in found.waste if one.severity in ("high", "medium")] == focus[1]
 
 
 def test_nothing_is_said_twice() -> None:
@@ -52,15 +51,15 @@ def test_nothing_is_said_twice() -> None:
     waste += [item("stale_read", f"{CWD}/{name}.py", tokens=10) for name in "bcd"]
     focus = compact_focus(waste)
     assert focus is not None
-    assert '/compact focus "drop stale read of a.py; drop stale read of b.py; drop stale read of c.py"' == focus.command
-    assert (3_020, 5) == (focus.tokens, focus.items)
+    assert '/compact focus "drop stale read of a.py; drop stale read of b.py; drop stale read of c.py"' == focus[0]
+    assert waste[:5] == focus[1]
 
 
 def test_files_of_the_same_name_are_told_apart() -> None:
     """By the folder before the name."""
     focus = compact_focus([item("stale_read", "/x/one/index.ts"), item("duplicate_read", "/x/two/index.ts")])
     assert focus is not None
-    assert '/compact focus "drop stale read of one/index.ts; keep only latest read of two/index.ts"' == focus.command
+    assert '/compact focus "drop stale read of one/index.ts; keep only latest read of two/index.ts"' == focus[0]
 
 
 @pytest.mark.parametrize(
@@ -77,8 +76,8 @@ def test_names_are_safe_to_paste(name: str, shown: str) -> None:
     """Quotes are escaped, nothing invisible stays, the command is one line."""
     focus = compact_focus([item("stale_read", f"/x/{name}")])
     assert focus is not None
-    assert f'/compact focus "drop stale read of {shown}"' == focus.command
-    assert focus.command.isprintable()
+    assert f'/compact focus "drop stale read of {shown}"' == focus[0]
+    assert focus[0].isprintable()
 
 
 def test_what_cannot_be_named_says_nothing() -> None:

@@ -268,6 +268,7 @@ def test_the_newest_ten_copies_are_kept(project: Project) -> None:
     """Of each file, told apart by its full path."""
     for number in range(12):
         (project.path / "CLAUDE.md").write_text(f"# Site {number}\n")
+        (project.path / ".claude" / "settings.json").write_text(SETTINGS)  # else there is nothing left to do
         project.apply()
     copies = sorted(path.read_text() for path in project.backups.iterdir() if path.name.startswith("CLAUDE.md."))
     assert sorted(f"# Site {number}\n" for number in range(2, 12)) == copies

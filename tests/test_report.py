@@ -319,13 +319,13 @@ def test_texts_are_copied_by_mouse_and_by_key(browser: Browser, pages: dict[str,
     page = browser.open(pages["paste"], before=hide)
     texts = page.ask("[...document.querySelectorAll('.paste pre')].map(one => one.textContent)")
     buttons = page.ask("[...document.querySelectorAll('button[data-copy]')].map(one => one.dataset.copy)")
-    assert ["paste-now", "paste-session"] == buttons
+    assert ["do-1", "do-2"] == buttons
     assert texts[0].startswith('/compact focus "')
     page.ask("window.real.writeText('nothing')")
-    page.click(*page.middle("button[data-copy=paste-now]"))
-    assert "Copied" == said_by(page, "paste-now")
+    page.click(*page.middle("button[data-copy=do-1]"))
+    assert "Copied" == said_by(page, "do-1")
     assert texts[0] == page.ask("window.real.readText()")
-    for key, name, text in ((" ", "paste-now", texts[0]), ("Enter", "paste-session", texts[1])):
+    for key, name, text in ((" ", "do-1", texts[0]), ("Enter", "do-2", texts[1])):
         page.ask("window.real.writeText('nothing')")
         page.ask("document.activeElement.blur()")
         focus(page, f"button[data-copy={name}]")
@@ -352,9 +352,9 @@ def test_without_a_clipboard_at_all_the_text_is_selected(browser: Browser, pages
     """Where nothing lets the page copy, the text is ready for the reader's own hands, and the button says so."""
     hide = "Object.defineProperty(navigator, 'clipboard', { value: undefined }); document.execCommand = () => false;"
     page = browser.open(pages["paste"], before=hide)
-    page.click(*page.middle("button[data-copy=paste-now]"))
-    assert "Selected" == said_by(page, "paste-now")
-    assert page.ask("getSelection().toString()") == page.ask("document.querySelector('#paste-now').textContent")
+    page.click(*page.middle("button[data-copy=do-1]"))
+    assert "Selected" == said_by(page, "do-1")
+    assert page.ask("getSelection().toString()") == page.ask("document.querySelector('#do-1').textContent")
     page.close()
 
 

@@ -121,7 +121,7 @@ def test_select_and_help_list_what_there_is(folder: ClaudeFolder) -> None:
     assert "clipboard" in piped(folder, "help copy").out
 
 
-@pytest.mark.parametrize("line", ["copy", "copy 4", "copy x", "copy 1 2"])
+@pytest.mark.parametrize("line", ["copy", "copy 0", "copy x", "copy 1 2"])
 def test_copy_takes_one_number(folder: ClaudeFolder, line: str) -> None:
     """Anything else is wrong usage."""
     assert 2 == piped(folder, line).code
@@ -212,10 +212,7 @@ def test_a_command_can_be_interrupted(folder: ClaudeFolder) -> None:
 
 def test_copy_asks_the_terminal_over_ssh(folder: ClaudeFolder) -> None:
     """Over ssh the terminal's own clipboard takes the block that `fix` prints under the number."""
-    blocks = folder.crusts("fix", SESSION, "--json").json()
-    command = next(
-        text for text in (blocks["sessionPrompt"], blocks["claudeMdSnippet"], blocks["compactCommand"]) if text
-    )
+    command = folder.crusts("fix", SESSION, "--json").json()["actions"][0]["do"]
     with terminal(folder, "tui", SSH_TTY="/dev/pts/0") as screen:
         screen.tmux("set", "-g", "set-clipboard", "on")
         ready(screen)

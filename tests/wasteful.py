@@ -10,16 +10,20 @@ from typing import Any
 from crusts_index.index.recorded import reader_of
 from crusts_index.insight.session.facts import Facts
 from crusts_index.insight.session.loading import load
-from crusts_index.insight.waste.advice import Advice, advise
+from crusts_index.insight.waste.actions import NOWHERE, Action
 from crusts_index.insight.waste.find import WasteItem, find_waste
 from crusts_index.insight.waste.thresholds import Thresholds
 from crusts_index.insight.window.judge import Window, window_of
+from crusts_index.quick.advised import advised
 from crusts_index.rows.session import SessionOtherRead
 from crusts_index.store import query
 from crusts_index.store.open import open_store
+from crusts_index.store.settings import Flags, resolve_settings
 from tests.builders import CWD, SESSION, ClaudeFolder, Transcript
 from tests.picture import read
 
+NO_CONFIG = resolve_settings(Flags(), {})
+"""Settings without anything set."""
 PAGE = "one line of code = 1\n" * 200
 """A file of about 1,270 tokens."""
 LONG = "The long answer goes on and on, as answers to hard questions do. " * 3
@@ -39,7 +43,7 @@ class Wasteful:
             elsewhere = fetch(SessionOtherRead, session=session)
             recorded = reader_of(fetch, session)
             self.waste: list[WasteItem] = find_waste(self.facts, self.window, thresholds, elsewhere, recorded)
-        self.advice: Advice = advise(self.facts, self.window, self.waste, thresholds)
+            self.actions: list[Action] = advised(fetch, NO_CONFIG, self.facts, self.window, self.waste, NOWHERE)
 
     def of(self, type: str) -> list[WasteItem]:
         """The items of a type that have no excuse."""

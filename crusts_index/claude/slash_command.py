@@ -18,8 +18,8 @@ Run `crusts analyze --json` with the Bash tool, and answer from what it prints a
 
 If the command is not found, say that crusts is not installed (`pipx install crusts-index`) and stop.
 
-If the window is healthy and there is nothing of high or medium severity to gain, answer with one line: how full the
-window is, in per cent and tokens, and how many calls are left before compaction. Then stop.
+If `actions` is empty, answer with one line: how full the window is, in per cent and tokens, and how many calls are
+left before compaction. Then stop.
 
 Else answer in this order, each point only if there is something to say:
 
@@ -27,10 +27,9 @@ Else answer in this order, each point only if there is something to say:
    10 to 30: soon. Fewer than 10: now, before the next large step.
 2. What is wasted, most tokens first, at most five items: files that were read more than once by name, oversized
    results, what has not been used since. Give the tokens of each, and call estimates estimates.
-3. The `/compact focus …` command that `crusts fix --json` proposes, in a code block of its own, so that it can be
-   copied. Do not run it.
-4. After three compactions or more, or if the window is critical: advise a fresh session, and name in two sentences
-   what it must be told.
+3. What to do: the entries of `actions` in their order, at most three. Of each give `do` as it stands, in a code
+   block of its own, so that it can be copied; what it frees (`frees_tokens`, with `frees_from`), what that saves in
+   USD a call and a day, and `why`. Do not do any of it yourself.
 
 Do not add advice of your own that the numbers do not support.
 """

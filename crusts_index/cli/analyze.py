@@ -12,7 +12,8 @@ from crusts_index.insight.window.buckets import buckets_of, lifetime_of
 from crusts_index.insight.window.toolset import toolset_of
 from crusts_index.insight.window.words import window_json
 from crusts_index.render import analysis, analysis_json, console
-from crusts_index.render.waste_json import advice_json, waste_json
+from crusts_index.render.actions import actions_json, actions_text, recommendations_json
+from crusts_index.render.waste_json import waste_json
 from crusts_index.store.settings import Settings
 
 
@@ -33,7 +34,8 @@ def analyze(
         window = store.window(facts)
         current, lifetime = buckets_of(facts, window), lifetime_of(facts, window)
         toolset, history = toolset_of(facts), model_history(facts)
-        waste, advice = store.waste(facts, window)
+        waste = store.waste(facts, window)
+        actions = store.actions(facts, window, waste)
         calibration = compare_last(store, facts.session.session_id) if facts.context_reports else []
     if settings.json:
         document: dict[str, Any] = {
@@ -46,7 +48,8 @@ def analyze(
             "window": window_json(window),
             "breakdown": analysis_json.breakdown_json(facts, window, current, lifetime, toolset, history),
             "waste": waste_json(waste),
-            "recommendations": advice_json(advice),
+            "actions": actions_json(actions),
+            "recommendations": recommendations_json(actions, window),
             "calibration": comparison_json(calibration) or None,
             "configData": analysis_json.config_json(facts, toolset),
         }
@@ -54,7 +57,8 @@ def analyze(
         return
     page = show.page(settings)
     analysis.analysis_text(page, facts, window, current, lifetime, toolset, history)
-    analysis.findings(page, waste, advice)
+    analysis.findings(page, waste)
+    actions_text(page, actions)
     if calibration:
         page.head("Against the session's last /context")
         page.rows(COLUMNS, [cells(one) for one in calibration])

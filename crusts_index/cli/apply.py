@@ -9,7 +9,8 @@ from typing import Any
 from crusts_index.claude.additions import append_text, deny_reads
 from crusts_index.claude.settings import Edit
 from crusts_index.errors import CrustsError
-from crusts_index.insight.waste.optimize import HEADING, Fix
+from crusts_index.insight.waste.actions import HEADING
+from crusts_index.insight.waste.optimize import Fix
 from crusts_index.render import clipboard, console
 from crusts_index.store.settings import Settings, backup_folder
 from crusts_index.tuples import NamedTuple
@@ -61,7 +62,7 @@ def _apply(fix: Fix, backups: str, *, ask: bool) -> Outcome:
 
 
 def _copy(fix: Fix) -> Outcome:
-    if fix.kind != "compact-focus":
+    if fix.kind not in ("compact-focus", "compact", "session-prompt"):
         return Outcome(fix.id, "skipped", message="nothing to write: it is done by hand")
     taken = clipboard.copy(fix.action)
     if taken is None:

@@ -17,13 +17,13 @@ EXCERPT_CHARS = 2_048
 def snapshot(store: Store, facts: Facts) -> dict[str, Any]:
     """A session in seven numbers. The window is exact or derived, the total and the waste are estimated."""
     window = store.window(facts)
-    waste, _ = store.waste(facts, window)
+    waste = store.waste(facts, window)
     return {
         "tokensTotal": lifetime_of(facts, window).total,
         "tokensCurrentContext": window.size,
         "usagePercentage": round(window.usage_percentage, 1),
         "messageCount": facts.session.messages,
-        "wasteCount": len(waste),
+        "wasteCount": sum(item.is_counted for item in waste),
         "compactionCount": len(facts.all_compactions),
         "contextLimit": window.limit,
     }

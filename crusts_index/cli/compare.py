@@ -25,7 +25,7 @@ def compare(settings: Settings, a: First, b: Second) -> None:
         for session in [store.choose(a), store.choose(b)]:
             facts = store.load(session)
             window = store.window(facts)
-            sides.append(side_of(store.fetch, facts, window, store.waste(facts, window)[0]))
+            sides.append(side_of(store.fetch, facts, window, store.waste(facts, window)))
     found = compare_sides(*sides)
     if settings.json:
         show.document(comparison.comparison_json(found))

@@ -1,12 +1,12 @@
-"""`crusts fix`: three texts to paste."""
+"""`crusts fix`: what to do, as texts to paste."""
 
 from __future__ import annotations
 
 from crusts_index.cli import options, show
 from crusts_index.cli.judged import judge
 from crusts_index.cli.session import opened
-from crusts_index.insight.waste.fixes import fix_blocks
 from crusts_index.render import console
+from crusts_index.render.actions import actions_json, fix_json
 from crusts_index.store.settings import Settings
 
 
@@ -16,41 +16,35 @@ def fix(
     last: options.Last = None,
     until: options.UntilMessage = None,
 ) -> None:
-    """Text to paste: for the session, for CLAUDE.md, and the /compact command.
+    """What to do, as text to paste: the list that `crusts analyze` has, each with what it frees and why.
 
-    A block is left out where there is nothing to say. The /compact command comes from half of the window's limit on;
-    its focus names the worst findings of `crusts waste` by the numbers of their messages, as everywhere.
+    Commands to type, prompts to say to Claude, and what to change in files and settings. Tokens freed by a /compact
+    are the share that your own compactions freed (median); money is that of carrying the tokens along as cache reads.
     """
     with opened(settings) as store:
         found = judge(store, settings, store.choose(session, last), until)
-    blocks = fix_blocks(found.facts, found.window, found.waste, found.thresholds)
     if settings.json:
         show.document(
             {
                 "sessionId": found.facts.session.session_id,
-                "sessionPrompt": blocks.session_prompt,
-                "claudeMdSnippet": blocks.claude_md_snippet,
-                "compactCommand": blocks.compact_command,
+                **fix_json(found.actions),
+                "actions": actions_json(found.actions),
             }
         )
         return
-    named = (
-        ("Say in this session", blocks.session_prompt),
-        ("Add to CLAUDE.md", blocks.claude_md_snippet),
-        ("Type now", blocks.compact_command),
-    )
-    told = [(title, block) for title, block in named if block]
-    if not told:
+    if not found.actions:
         window = found.window
         console.remark(
             f"Nothing to fix: the window is {window.health}, at {window.usage_percentage:.0f}% of its limit."
         )
         return
     page = show.page(settings)
-    for place, (title, block) in enumerate(told, 1):
+    for place, one in enumerate(found.actions, 1):
         if place > 1:
             page.say()
-        page.head(f"{place}. {title}")
+        page.head(f"{place}. {one.title}")
         page.say()
-        page.say_as_is(block)
+        page.say_as_is(one.do)
+        page.say()
+        page.say_inset(2, "; ".join(filter(None, (one.gain, one.why))))
     console.put(page.text())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from crusts_index.cli.session import Store
 from crusts_index.insight.session.facts import Facts
-from crusts_index.insight.waste.advice import Advice
-from crusts_index.insight.waste.find import WasteItem
-from crusts_index.insight.waste.thresholds import Thresholds, overrides_of, thresholds_of
+from crusts_index.insight.waste.actions import Action
+from crusts_index.insight.waste.item import WasteItem
+from crusts_index.insight.waste.thresholds import overrides_of, thresholds_of
 from crusts_index.insight.window.judge import Window
 from crusts_index.render import console
 from crusts_index.store.settings import Settings
@@ -19,17 +19,15 @@ class Judged(NamedTuple):
     facts: Facts
     window: Window
     waste: list[WasteItem]
-    advice: Advice
-    thresholds: Thresholds
+    actions: list[Action]
 
 
 def judge(store: Store, settings: Settings, session_id: str, until: int | None = None) -> Judged:
     """Load a session up to a message and judge it; says with --verbose which thresholds are the user's own."""
     facts = store.load(session_id, until)
     window = store.window(facts)
-    waste, advice = store.waste(facts, window)
-    thresholds = thresholds_of(settings.config)
+    waste = store.waste(facts, window)
     if settings.verbose:
-        for line in overrides_of(thresholds):
+        for line in overrides_of(thresholds_of(settings.config)):
             console.note(f"from config.json: {line}")
-    return Judged(facts, window, waste, advice, thresholds)
+    return Judged(facts, window, waste, store.actions(facts, window, waste))

@@ -18,8 +18,6 @@ from crusts_index.insight.losses.taken import losses_of, prices_of
 from crusts_index.insight.session.model_history import model_history
 from crusts_index.insight.waste.comparison import compare as compare_sides
 from crusts_index.insight.waste.comparison import side_of
-from crusts_index.insight.waste.fixes import fix_blocks
-from crusts_index.insight.waste.thresholds import thresholds_of
 from crusts_index.insight.window.buckets import buckets_of, lifetime_of
 from crusts_index.insight.window.composition import composition_of
 from crusts_index.insight.window.toolset import toolset_of
@@ -97,7 +95,7 @@ def _session(settings: Settings, session: str | None, last: int | None, form: Fo
         chosen = store.choose(session, last)
         facts = store.load(chosen)
         window = store.window(facts)
-        waste, advice = store.waste(facts, window)
+        waste = store.waste(facts, window)
         found = SessionReport(
             facts=facts,
             window=window,
@@ -105,8 +103,7 @@ def _session(settings: Settings, session: str | None, last: int | None, form: Fo
             lifetime=lifetime_of(facts, window),
             points=composition_of(facts, window),
             waste=waste,
-            advice=advice,
-            fixes=fix_blocks(facts, window, waste, thresholds_of(settings.config)),
+            actions=store.actions(facts, window, waste),
             events=losses_of(facts, prices_of(store.fetch, facts), lambda end: store.load(chosen, end)),
             billed=store.fetch(Billed, session=chosen)[0],
             history=model_history(facts),
@@ -132,7 +129,7 @@ def _compared(
             for chosen in ids:
                 facts = store.load(chosen)
                 window = store.window(facts)
-                sides.append(side_of(store.fetch, facts, window, store.waste(facts, window)[0]))
+                sides.append(side_of(store.fetch, facts, window, store.waste(facts, window)))
                 curves.append((composition_of(facts, window), facts.all_compactions))
     if settings.json:
         compare_command(settings, *ids)

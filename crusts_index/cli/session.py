@@ -15,8 +15,8 @@ from crusts_index.store.settings import Settings
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from crusts_index.insight.session.facts import Facts
-    from crusts_index.insight.waste.advice import Advice
-    from crusts_index.insight.waste.find import WasteItem
+    from crusts_index.insight.waste.actions import Action, Target
+    from crusts_index.insight.waste.item import WasteItem
     from crusts_index.insight.window.judge import Window
     from crusts_index.rows import Row
 
@@ -53,18 +53,19 @@ class Store:
 
         return load(self.fetch, session_id, until)
 
-    def waste(self, facts: Facts, window: Window) -> tuple[list[WasteItem], Advice]:
-        """The waste in the window, and what to do, by the thresholds of config.json."""
-        from crusts_index.index.recorded import reader_of
-        from crusts_index.insight.waste.advice import advise
-        from crusts_index.insight.waste.find import find_waste
-        from crusts_index.insight.waste.thresholds import thresholds_of
-        from crusts_index.rows.session import SessionOtherRead
+    def waste(self, facts: Facts, window: Window) -> list[WasteItem]:
+        """The waste in the window, by the thresholds of config.json."""
+        from crusts_index.quick.advised import waste_of
 
-        thresholds, session_id = thresholds_of(self._settings.config), facts.session.session_id
-        elsewhere = self.fetch(SessionOtherRead, session=session_id)
-        items = find_waste(facts, window, thresholds, elsewhere, reader_of(self.fetch, session_id))
-        return items, advise(facts, window, items, thresholds)
+        return waste_of(self.fetch, self._settings, facts, window)
+
+    def actions(
+        self, facts: Facts, window: Window, waste: list[WasteItem], target: Target | None = None
+    ) -> list[Action]:
+        """What to do about the session and its project, or that of `target` (D18)."""
+        from crusts_index.quick.advised import advised
+
+        return advised(self.fetch, self._settings, facts, window, waste, target)
 
     def window(self, facts: Facts) -> Window:
         """The session's window by the settings that hold for it."""

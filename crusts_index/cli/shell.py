@@ -16,7 +16,6 @@ from crusts_index.cli.suggest import place_of
 from crusts_index.cli.words import read_words
 from crusts_index.errors import CrustsError, WrongUsage
 from crusts_index.folders import last_part
-from crusts_index.insight.waste.fixes import fix_blocks
 from crusts_index.plain import line, lines
 from crusts_index.render import clipboard, console, table, text
 from crusts_index.render.completion import Command
@@ -189,14 +188,14 @@ class Shell:
         )
 
     def _copy(self, rest: list[str]) -> None:
-        if len(rest) != 1 or rest[0] not in ("1", "2", "3"):
-            raise WrongUsage("copy takes the number of a block of `fix`: 1, 2 or 3")
+        if len(rest) != 1 or not (rest[0].isascii() and rest[0].isdigit() and 0 < len(rest[0]) < 3 and int(rest[0])):
+            raise WrongUsage("copy takes the number of a block of `fix`: 1, 2, 3 …")
         if self.session is None:
             raise CrustsError("no session is selected: `select` lists them")
         with show.opened(self._settings) as connection:
             store = Store(connection, self._settings)
             found = judge(store, self._settings, self.session)
-        blocks = [block for block in fix_blocks(found.facts, found.window, found.waste, found.thresholds) if block]
+        blocks = [one.do for one in found.actions]
         if int(rest[0]) > len(blocks):
             told = "there is nothing to fix" if not blocks else f"`fix` has {len(blocks)} of them"
             raise CrustsError(f"no block {rest[0]}: {told}")

@@ -10,7 +10,8 @@ from crusts_index.errors import WrongUsage
 from crusts_index.insight.waste.consumers import consumers_of, files_of
 from crusts_index.insight.window.words import window_json
 from crusts_index.render import console, findings, findings_json, waste_overview
-from crusts_index.render.waste_json import advice_json, waste_json
+from crusts_index.render.actions import actions_json, actions_text, recommendations_json
+from crusts_index.render.waste_json import waste_json
 from crusts_index.rows.reports import HistoryWaste
 from crusts_index.store import query
 from crusts_index.store.settings import Settings
@@ -68,7 +69,8 @@ def waste(
                 "accuracy": "estimated",
                 "files": findings_json.files_json(files),
                 "consumers": findings_json.consumers_json(consumers),
-                "recommendations": advice_json(found.advice),
+                "actions": actions_json(found.actions),
+                "recommendations": recommendations_json(found.actions, window),
             }
         )
         return
@@ -76,7 +78,7 @@ def waste(
     findings.waste_text(page, facts, window, items, everything=settings.verbose)
     findings.consumers_text(page, consumers)
     findings.files_text(page, files, facts.session.project)
-    findings.advice_text(page, found.advice, consumers=False)
+    actions_text(page, found.actions)
     findings.note_text(page)
     console.put(page.text())
 

@@ -131,7 +131,7 @@ class Watched:
                     return None
                 facts = store.load(rows[0].session_id)
                 window = store.window(facts)
-                waste, _ = store.waste(facts, window)
+                waste = store.waste(facts, window)
                 return snapshot_of(facts, window)._replace(
                     contents=contents_now(buckets_of(facts, window), waste),
                     workers=workers_of(facts.tool_uses, facts.threads, self._written(), when.now_ms()),

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from crusts_index.insight.waste.focus import Focus
+    from crusts_index.insight.waste.actions import Action
     from crusts_index.insight.waste.gate import Gate
     from crusts_index.quick.live import Live
     from crusts_index.store.settings import Settings
@@ -66,15 +66,18 @@ def _advise(settings: "Settings", live: "Live", session_id: str, now: int) -> No
     from crusts_index.insight.waste.gate import advice
     from crusts_index.store.when import iso
 
-    focus = _focus(live, settings)
-    text = advice(live.window, focus)
+    actions = _actions(live, settings)
+    if not actions:
+        return
+    text, may_keep = advice(live.window, actions), keeps_text(settings.config)
     entry = {
         "ts": iso(now),
         "sessionId": session_id,
         "usagePercent": round(live.window.usage_percentage, 1),
         "windowTokens": live.window.size,
-        "reclaimableTokens": focus.tokens if focus else 0,
-        "advisoryText": text if keeps_text(settings.config) else None,
+        "reclaimableTokens": actions[0].frees_tokens or 0,
+        "advisoryText": text if may_keep else None,
+        "actions": [one.as_json() for one in actions] if may_keep else None,
     }
     target.speak()
     _log(settings, entry)  # first: without a log there would be no gap between two
@@ -104,31 +107,26 @@ def read_log(settings: "Settings", limit: int | None = None) -> "list[dict[str, 
     return found
 
 
-def _focus(live: "Live", settings: "Settings") -> "Focus | None":
-    """The command by the waste that the store knows of; it is at most one turn behind."""
+def _actions(live: "Live", settings: "Settings") -> "list[Action]":
+    """What to do by what the store knows of the session, at most one turn behind, and the window as it is now."""
+    from crusts_index.insight.waste.actions import compact
+
     if live.connection is None or live.head is None:
-        return None
+        return compact(live.window, ())
     from functools import partial
 
-    from crusts_index.index.recorded import reader_of
     from crusts_index.insight.session.loading import load
-    from crusts_index.insight.waste.find import find_waste
-    from crusts_index.insight.waste.focus import compact_focus
-    from crusts_index.insight.waste.thresholds import thresholds_of
     from crusts_index.insight.window.habits import habits_of
     from crusts_index.insight.window.judge import window_of
     from crusts_index.insight.window.settings import window_settings
-    from crusts_index.rows.session import SessionOtherRead
+    from crusts_index.quick.advised import advised, waste_of
     from crusts_index.store import query
 
-    fetch, session_id = partial(query.rows, live.connection), live.facts.session.session_id
-    facts = load(fetch, session_id)
+    fetch = partial(query.rows, live.connection)
+    facts = load(fetch, live.facts.session.session_id)
     held = window_settings(fetch, facts, settings.config, os.environ, live.now_ms)
     window = window_of(facts, held, habits_of(fetch))
-    elsewhere = fetch(SessionOtherRead, session=session_id)
-    return compact_focus(
-        find_waste(facts, window, thresholds_of(settings.config), elsewhere, reader_of(fetch, session_id))
-    )
+    return advised(fetch, settings, facts, live.window, waste_of(fetch, settings, facts, window))
 
 
 def _is_too_soon(settings: "Settings", session_id: str, gate: "Gate", now: int) -> bool:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from crusts_index.insight.session.facts import Facts
 from crusts_index.insight.session.model_history import ModelHistory
 from crusts_index.insight.session.sizes import sizes_of
-from crusts_index.insight.waste.advice import Advice
 from crusts_index.insight.waste.find import WasteItem
 from crusts_index.insight.window.buckets import Buckets
 from crusts_index.insight.window.contents import framing_of, framing_words
@@ -32,7 +31,6 @@ _BAR = 16
 _ROOM_FOR_BARS = 72
 _NAMES_SHOWN = 12
 _WASTE_SHOWN = 4
-_ADVICE_SHOWN = 5
 
 
 def analysis_text(
@@ -57,8 +55,8 @@ def analysis_text(
     _tools(page, toolset)
 
 
-def findings(page: Page, waste: Sequence[WasteItem], advice: Advice) -> None:
-    """The worst of the waste, and what to do."""
+def findings(page: Page, waste: Sequence[WasteItem]) -> None:
+    """The worst of the waste."""
     worst = [item for item in waste if item.is_counted][:_WASTE_SHOWN]
     if worst:
         page.head("Waste")
@@ -66,14 +64,6 @@ def findings(page: Page, waste: Sequence[WasteItem], advice: Advice) -> None:
             page.say(f"{item.estimated_tokens:,} tokens ({item.severity}): {item.description}", indent=2)
         total = sum(item.estimated_tokens for item in waste)
         page.say(f"{total:,} tokens in all, estimated; `crusts waste` lists everything.")
-    if advice.recommendations:
-        page.head("What to do")
-        for place, one in enumerate(advice.recommendations[:_ADVICE_SHOWN], 1):
-            saves = f" (saves about {one.impact:,} tokens)" if one.impact else ""
-            first, *others = one.action.split("\n")
-            page.say(f"{place}. {first.strip().rstrip(':')}{saves}: {one.reason}", indent=3)
-            for line in others:
-                page.say(f"     {line.strip()}", indent=8)
 
 
 def explanations(page: Page, facts: Facts, window: Window, current: Buckets) -> None:

@@ -1,11 +1,10 @@
-"""Waste and advice for people: grouped by severity, wrapped to the terminal's width."""
+"""Waste for people: grouped by severity, wrapped to the terminal's width."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from crusts_index.insight.session.facts import Facts
-from crusts_index.insight.waste.advice import Advice
 from crusts_index.insight.waste.consumers import CONSUMERS, Consumer, FileUse
 from crusts_index.insight.waste.find import SEVERITIES, WasteItem
 from crusts_index.insight.window.judge import Window
@@ -65,21 +64,6 @@ def consumers_text(page: Page, consumers: Sequence[Consumer]) -> None:
         ("tokens", "what", "", "accuracy"),
         [(one.tokens, one.name, one.note, one.basis) for one in consumers[:CONSUMERS]],
     )
-
-
-def advice_text(page: Page, advice: Advice, *, consumers: bool = True) -> None:
-    """The recommendations, the most urgent first; without `consumers` not the list of the largest parts."""
-    shown = [one for one in advice.recommendations if consumers or one.priority != 3]
-    if not shown:
-        return
-    page.head("What to do")
-    for one in shown:
-        saves = f" (saves about {one.impact:,} tokens)" if one.impact else ""
-        first, *more = one.action.split("\n")
-        page.say(f"{one.priority}. {first}{saves}", indent=3)
-        for line in more:
-            page.say_inset(3, line.strip())
-        page.say_inset(3, one.reason)
 
 
 def note_text(page: Page) -> None:

@@ -2,49 +2,33 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from crusts_index.insight.session.facts import Facts
-from crusts_index.insight.waste.advice import Advice
+from crusts_index.insight.waste.actions import Action
 from crusts_index.insight.waste.consumers import consumers_of
 from crusts_index.insight.waste.find import WasteItem
-from crusts_index.insight.waste.fixes import FixBlocks
 from crusts_index.insight.window.judge import Window
 from crusts_index.render import text
 from crusts_index.render.report_parts import Column, Copy, Table, count, inside, plural, shares
 
 Json = dict[str, Any]
 
-_NUMBERED = re.compile(r"^\s*\d+\.\s*")
 _CONSUMERS = 10
 
 
-def copies(fixes: FixBlocks) -> list[Copy]:
-    """The texts to paste that there are."""
-    given = (
-        Copy("paste-now", "Type now", fixes.compact_command or ""),
-        Copy("paste-session", "Say in this session", fixes.session_prompt or ""),
-        Copy("paste-claude-md", "Add to CLAUDE.md", fixes.claude_md_snippet or ""),
-    )
-    return [one for one in given if one.body]
-
-
-def advice_steps(advice: Advice) -> list[Json]:
-    """What to do, the most urgent first."""
-    found = []
-    for one in advice.recommendations:
-        head, *lines = one.action.splitlines()
-        found.append(
-            {
-                "head": head.rstrip(":") if lines else head,
-                "lines": [_NUMBERED.sub("", line) for line in lines],
-                "saves": f"about {one.impact:,} tokens" if one.impact else "",
-                "reason": one.reason,
-            }
-        )
-    return found
+def steps(actions: Sequence[Action]) -> list[Json]:
+    """What to do, each with the text to paste, what it frees, and why."""
+    return [
+        {
+            "paste": Copy(f"do-{place}", one.title, one.do),
+            "gain": one.gain,
+            "reason": one.why,
+            "evidence": list(one.evidence),
+        }
+        for place, one in enumerate(actions, 1)
+    ]
 
 
 def waste_findings(facts: Facts, waste: Sequence[WasteItem]) -> list[Json]:

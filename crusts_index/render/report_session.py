@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 from crusts_index.insight.losses.taken import Event
 from crusts_index.insight.session.facts import Facts
 from crusts_index.insight.session.model_history import ModelHistory
-from crusts_index.insight.waste.advice import Advice
+from crusts_index.insight.waste.actions import Action
 from crusts_index.insight.waste.find import WasteItem
-from crusts_index.insight.waste.fixes import FixBlocks
 from crusts_index.insight.window.buckets import Buckets
 from crusts_index.insight.window.composition import Point, largest_steps
 from crusts_index.insight.window.judge import Window
@@ -22,7 +21,7 @@ from crusts_index.render.analysis import name_list, span
 from crusts_index.render.analysis_json import duration_seconds
 from crusts_index.render.report_chart import curve_chart
 from crusts_index.render.report_costs import cost_note, costs, models
-from crusts_index.render.report_findings import advice_steps, consumers, copies, excused, waste_findings
+from crusts_index.render.report_findings import consumers, excused, steps, waste_findings
 from crusts_index.render.report_losses import losses
 from crusts_index.render.report_parts import (
     DERIVED,
@@ -58,8 +57,7 @@ class SessionReport(NamedTuple):
     lifetime: Buckets
     points: list[Point]
     waste: list[WasteItem]
-    advice: Advice
-    fixes: FixBlocks
+    actions: list[Action]
     events: list[Event]
     billed: Billed
     history: ModelHistory
@@ -86,8 +84,7 @@ def session_context(found: SessionReport) -> Json:
         "bar": bucket_bar(found.current),
         "categories": _categories(found),
         "category_note": basis_note(found.current),
-        "advice": advice_steps(found.advice),
-        "copies": copies(found.fixes),
+        "steps_to_take": steps(found.actions),
         "waste": waste_findings(found.facts, found.waste),
         "excused": excused(found.waste),
         "consumers": consumers(found.facts, found.window, found.waste),

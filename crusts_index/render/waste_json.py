@@ -1,10 +1,9 @@
-"""Waste and advice as JSON, the same in every command that has them."""
+"""Waste as JSON, the same in every command that has them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from crusts_index.insight.waste.advice import Advice
 from crusts_index.insight.waste.find import WasteItem
 from crusts_index.render.jsonout import dollars
 
@@ -30,13 +29,3 @@ def waste_json(items: Iterable[WasteItem]) -> list[dict[str, object]]:
         }
         for item in items
     ]
-
-
-def advice_json(advice: Advice) -> dict[str, object]:
-    """The object `recommendations`. The calls left stand under the key that older programs know as messages too."""
-    return {
-        "recommendations": [one._asdict() for one in advice.recommendations],
-        "estimated_messages_until_compaction": advice.calls_until_compaction,
-        "estimated_calls_until_compaction": advice.calls_until_compaction,
-        "context_health": advice.context_health,
-    }

@@ -7,10 +7,10 @@ from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Protocol
 
-    from crusts_index.insight.waste.focus import Focus
+    from crusts_index.insight.waste.actions import Action
 
     class Window(Protocol):
         """What a gate asks of a window, whoever judged it."""
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 LEAST_HEADROOM = 20_000
 HEADROOM_SHARE = 0.1
 MIN_GAP_MS = 300_000
-PLAIN_COMMAND = "/compact"
 _FORMER_DEFAULTS = {"threshold": 70, "minGapMs": MIN_GAP_MS}
 
 
@@ -82,20 +81,21 @@ def opens_at(window: Window) -> int | None:
     return window.trigger - max(LEAST_HEADROOM, int(window.limit * HEADROOM_SHARE))
 
 
-def advice(window: Window, focus: Focus | None) -> str:
-    """What Claude is told, to pass on; tokens to be freed are estimated."""
-    if focus is not None:
-        gain = f"About {focus.tokens:,} tokens (estimated) in it are waste."
-    else:
-        gain = "Nothing in it stands out as waste."
+def advice(window: Window, actions: Sequence[Action]) -> str:
+    """What Claude is told, to pass on: the list that every command has; tokens to be freed are estimated."""
+    steps = "\n\n".join(_step(place, one) for place, one in enumerate(actions, 1))
     return (
         f"[crusts] The context window is {window.usage_percentage:.0f}% full: {window.size:,} of {limit_words(window)} "
-        f"tokens. {gain}\n"
-        "Before answering, show the user this command and say in one sentence what it does:\n\n"
-        f"    {focus.command if focus is not None else PLAIN_COMMAND}\n\n"
-        f"Why now: {trigger_words(window)}; a command of one's own says what to keep. Files that it "
-        "drops from the window stay on disk and can be read again."
+        f"tokens. As it stands: {trigger_words(window)}.\n"
+        "Before answering, show the user this list, what is to be typed as it stands here, and say in one sentence "
+        f"what its first item does:\n\n{steps}\n\n"
+        "Files that a compaction drops from the window stay on disk and can be read again."
     )
+
+
+def _step(place: int, action: Action) -> str:
+    lines = "".join(f"\n    {line}" for line in action.do.split("\n"))
+    return f"{place}. {action.title}{': ' + action.gain if action.gain else ''}\n{lines}\n"
 
 
 def _number(value: object) -> float | None:

@@ -1,0 +1,91 @@
+"""What MCP servers and skills weigh in every call by being announced, as the window has their listings (D18)."""
+
+from __future__ import annotations
+
+from crusts_index.insight.window.toolset import configured_servers, server_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from crusts_index.insight.session.facts import Attachment, Facts
+    from crusts_index.insight.waste.ground import Recorded
+
+_LISTINGS = ("deferred_tools_delta", "mcp_instructions_delta", "skill_listing")
+
+
+class Announced:
+    """Servers by their names in tools, and skills: tokens (estimated) of the window that only announce them.
+
+    None: it is configured, and what it weighs is not logged. `labels` gives a server's name as its owner knows it.
+    """
+
+    def __init__(self, facts: Facts, recorded: Recorded | None) -> None:
+        self.servers: dict[str, float | None] = {}
+        self.skills: dict[str, float] = {}
+        self.labels: dict[str, str] = {}
+        tokens: dict[int, int] = {}
+        for block in facts.blocks:
+            if block.in_window and block.subtype in _LISTINGS:
+                tokens[block.record_id] = tokens.get(block.record_id, 0) + block.tokens
+        listed = [one for one in facts.attachments if tokens.get(one.record_id)]
+        records = recorded(one.record_id for one in listed) if recorded and listed else {}
+        for one in listed:
+            body = records.get(one.record_id, {}).get("attachment")
+            self._take(one, body if isinstance(body, dict) else {}, tokens[one.record_id])
+        for name in configured_servers(facts.surroundings):
+            self.servers.setdefault(spelled(name), None)
+            self.labels[spelled(name)] = name
+
+    def _take(self, one: Attachment, body: Mapping[str, Any], tokens: int) -> None:
+        if one.type == "skill_listing":
+            for name, share in _shares(*_skills(one.added, body)):
+                self.skills[name] = self.skills.get(name, 0.0) + tokens * share
+            return
+        key = "addedLines" if one.type == "deferred_tools_delta" else "addedBlocks"
+        for name, share in _shares(one.added, _texts(body.get(key), one.added)):
+            server = server_of(name) if one.type == "deferred_tools_delta" else name
+            if server:
+                self.servers[spelled(server)] = (self.servers.get(spelled(server)) or 0.0) + tokens * share
+                if one.type == "mcp_instructions_delta":
+                    self.labels[spelled(server)] = server
+
+
+def spelled(server: str) -> str:
+    """A server's name as it stands in the names of its tools."""
+    return "".join(char if char.isascii() and (char.isalnum() or char in "_-") else "_" for char in server)
+
+
+def _shares(names: Sequence[str], texts: Sequence[str]) -> list[tuple[str, float]]:
+    whole = sum(len(text) + 1 for text in texts)
+    return [(name, (len(text) + 1) / whole) for name, text in zip(names, texts, strict=True)]
+
+
+def _texts(value: object, names: Sequence[str]) -> Sequence[str]:
+    """What was said of each of the names; without a text of each, the names themselves."""
+    if isinstance(value, list) and len(value) == len(names) and all(isinstance(text, str) for text in value):
+        return value
+    return names
+
+
+def _skills(names: Sequence[str], body: Mapping[str, Any]) -> tuple[Sequence[str], Sequence[str]]:
+    """The skills of a listing and what it says of each: a line that begins with its name, and those after it."""
+    content = body.get("content")
+    parts: list[str] = []
+    for line in content.split("\n") if isinstance(content, str) else ():
+        if line.startswith("- ") or not parts:
+            parts.append(line)
+        else:
+            parts[-1] += "\n" + line
+    parts = [part for part in parts if part.startswith("- ")]
+    if not parts:
+        return names, names
+    known = set(names)
+    found = [part[2:].partition("\n")[0] for part in parts]
+    # A skill's own name may hold a colon, as those of plugins do.
+    return [head if head in known else _before_colon(head) for head in found], parts
+
+
+def _before_colon(head: str) -> str:
+    return head.partition(": ")[0].strip()

@@ -1,0 +1,38 @@
+-- actions_used: the MCP servers and skills that the last 20 sessions of a project made use of (D18).
+--   :session  the session's id; its project is all sessions of its repository, else of its folder
+--   :until    UTC milliseconds: sessions that began later do not count
+-- Columns: kind: server or skill; name: a server's as in the names of its tools, a skill's as it was called; of what a
+-- person typed, the begin of the logged command.
+with
+last_sessions as materialized (
+  select t.session_id, max(t.last_ms) as last_ms
+  from transcripts t
+  join sessions s on s.id = t.session_id
+  left join projects p on p.id = s.project_id
+  where coalesce(s.repo, p.path, '') = (
+      select coalesce(x.repo, y.path, '') from sessions x left join projects y on y.id = x.project_id
+      where x.session_id = :session)
+    and t.first_ms <= :until
+    and exists (select 1 from threads h join stored_call_sums m on m.thread_id = h.id where h.transcript_id = t.id)
+  group by t.session_id
+  order by last_ms desc, t.session_id
+  limit 20
+),
+transcripts_of as materialized (
+  select id from transcripts where session_id in (select session_id from last_sessions)
+)
+select distinct 'server' as kind, m.server as name
+from transcripts_of t
+join threads h on h.transcript_id = t.id
+join tool_sums m on m.thread_id = h.id
+where m.server is not null and m.uses > 0
+union
+select distinct 'skill', u.command
+from transcripts_of t
+join tool_uses u on u.transcript_id = t.id
+where u.name in ('Skill', 'SlashCommand') and u.command is not null
+union
+select distinct 'skill', x.text
+from transcripts_of t
+join texts x on x.block_id >= t.id << 40 and x.block_id < (t.id + 1) << 40
+where substr(x.text, 1, 9) = '<command-';
