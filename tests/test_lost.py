@@ -724,6 +724,28 @@ def test_an_inferred_one_between_two_calls_side_by_side_has_a_size_after_it(fold
     assert (160_000, 20_000) == (event.sizes.before, event.sizes.after)
 
 
+def test_the_json_has_the_classes_that_sum(folder: ClaudeFolder) -> None:
+    """In every event, beside the older keys; the headline counts what is mentioned as lost."""
+    t = folder.main()
+    t.prompt("start")
+    t.read(f"{CWD}/a.py", LONG, context=60_000)
+    t.read(f"{CWD}/b.py", LONG, context=61_000)
+    t.boundary(pre=70_000)
+    t.summary("See a.py.")
+    t.response("on", context=20_000)
+    t.write()
+    (event,) = folder.crusts("lost", "--json").json()["events"]
+    assert ["kept", "reinjected", "read_again"] == list(event["back"])
+    parts = (*event["back"].values(), event["mentioned"], event["gone"], event["rest"])
+    assert 50_000 == event["dropped"] == sum(parts)
+    assert event["mentioned"] > 0 < event["gone"]
+    assert event["totalLostTokens"] == event["mentioned"] + event["gone"]
+    tokens = [item["tokens"] for item in event["items"]]
+    assert tokens == sorted(tokens, reverse=True)
+    said = folder.crusts("lost").out
+    assert f"Lost: {event['totalLostTokens']:,} of 50,000 tokens dropped" in said
+
+
 # ------------------------------------------------------------------ what to paste
 
 

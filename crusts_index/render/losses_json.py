@@ -46,7 +46,7 @@ def _event_json(event: Event, paste: str | None) -> Json:
         "before": sizes.before,
         "after": sizes.after,
         "dropped": sizes.dropped,
-        **(_classes_json(classes) if event.is_known else {}),
+        **_classes_json(classes, is_known=event.is_known),
         "thinkingTokens": event.thinking_tokens,
         "paste": paste,
         "tokensBefore": sizes.before,
@@ -71,13 +71,12 @@ def _event_json(event: Event, paste: str | None) -> Json:
     }
 
 
-def _classes_json(classes: Classes) -> Json:
+def _classes_json(classes: Classes, *, is_known: bool) -> Json:
+    """What became of what was dropped, null where nothing is left to tell it by."""
+    if not is_known:
+        return dict.fromkeys(("back", "mentioned", "gone", "rest", "scale"))
     return {
-        "back": {
-            "kept": classes.kept,
-            "reinjected": classes.reinjected,
-            "read_again": classes.read_again,
-        },
+        "back": {"kept": classes.kept, "reinjected": classes.reinjected, "read_again": classes.read_again},
         "mentioned": classes.mentioned,
         "gone": classes.gone,
         "rest": classes.rest,
