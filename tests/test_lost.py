@@ -266,19 +266,21 @@ def test_only_the_first_time_counts_as_re_acquired(folder: ClaudeFolder) -> None
 
 
 def test_a_command_run_again_counts_only_with_the_same_result(folder: ClaudeFolder) -> None:
-    """Looking the same thing up again is a cost of compaction, running the tests again is work."""
+    """Looking the same thing up again is a cost of compaction, running the tests again is work, as is what acts."""
     t = folder.main()
     t.prompt("start")
     t.bash("cat notes.txt", WORDS * 4, context=20_000)
     t.bash("make check", "3 failures\n" + WORDS * 4, context=21_000)
     t.call("Grep", {"pattern": "def main"}, "a.py:1\n" + WORDS * 4, context=22_000)
+    t.call("TaskUpdate", {"taskId": "3"}, "Updated task #3\n" + WORDS * 4, context=23_000)
     compact(t)
+    t.call("TaskUpdate", {"taskId": "3"}, "Updated task #3\n" + WORDS * 4, context=30_500)
     t.bash("cat notes.txt", WORDS * 4, context=31_000)
     t.bash("make check", "no failure\n" + WORDS * 4, context=32_000)
     t.call("Grep", {"pattern": "def main"}, "b.py:7\n" + WORDS * 4, context=33_000)
     event = lost(folder, t)[0]
     assert "read again" == fate(event, "cat notes").verdict
-    assert "gone" == fate(event, "make check").verdict
+    assert "gone" == fate(event, "make check").verdict == fate(event, "TaskUpdate").verdict
     assert "read again" == fate(event, "Grep").verdict
 
 

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from math import inf
 
 from crusts_index.insight.losses.items import FILE_ATTACHMENTS, FILE_READ, INSTRUCTION, Item, Order
-from crusts_index.tools import EDITS, READS, RETRIEVES
+from crusts_index.tools import ACTS, EDITS, READS, RETRIEVES
 from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -123,7 +123,7 @@ class After:
         """What was fetched again of it, up to `most` tokens, and each fetch the first time that it came.
 
         A file by its lines, what was written to a file by the whole of it, what looks things up by the whole input;
-        of all else only with the same result.
+        of all else, but for what is done for its effect, only with the same result.
         """
         back: dict[int, Again] = {}
         tokens = 0
@@ -170,7 +170,7 @@ class After:
 
     def _same_again(self, use: ToolUse, size: int, back: dict[int, Again]) -> int:
         later = self._inputs.get(use.input_hash) if use.input_hash is not None else None
-        if later is None or (use.name not in RETRIEVES and later.result_hash != use.result_hash):
+        if later is None or use.name in ACTS or (use.name not in RETRIEVES and later.result_hash != use.result_hash):
             return 0
         again = self._priced(later)
         _add(back, again, again.tokens)
