@@ -20,7 +20,8 @@ last_sessions as materialized (
 ),
 transcripts_of as materialized (
   select id from transcripts where session_id in (select session_id from last_sessions)
-)
+),
+callers as materialized (select id from words where word in ('Skill', 'SlashCommand'))
 select distinct 'server' as kind, m.server as name
 from transcripts_of t
 join threads h on h.transcript_id = t.id
@@ -28,9 +29,14 @@ join tool_sums m on m.thread_id = h.id
 where m.server is not null and m.uses > 0
 union
 select distinct 'skill', u.command
-from transcripts_of t
-join tool_uses u on u.transcript_id = t.id
-where u.name in ('Skill', 'SlashCommand') and u.command is not null
+from (
+  select distinct h.transcript_id
+  from transcripts_of t
+  join threads h on h.transcript_id = t.id
+  join stored_tool_sums m on m.thread_id = h.id
+  where m.name in (select id from callers)) c
+join stored_tool_uses u on u.id >= c.transcript_id << 40 and u.id < (c.transcript_id + 1) << 40
+where u.name in (select id from callers) and u.command is not null
 union
 select distinct 'skill', x.text
 from transcripts_of t

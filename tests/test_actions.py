@@ -73,7 +73,7 @@ def test_what_it_frees_is_what_the_users_own_compactions_freed(folder: ClaudeFol
         compacted(folder, number, 150_000, after)
     (first,) = actions(folder, SESSION)
     assert round(0.6 * 150_060) == first["frees_tokens"]
-    assert "0.60 of the window of 150,060 tokens, the median of your 3" == first["frees_from"]
+    assert "0.60 of the window of 150,060 tokens, the median of your 3 compactions" == first["frees_from"]
 
 
 def test_compactions_to_come_do_not_count(folder: ClaudeFolder) -> None:
@@ -155,6 +155,17 @@ SERVERS = {
 SKILLS = "- deploy: Deploy it, and say so.\n- lint: Check it.\nIn all ways.\n- kit:draw: Draw a plan of it."
 
 
+def earlier(folder: ClaudeFolder, project: str = CWD, sessions: int = 2) -> list[Transcript]:
+    """Sessions of a project before, that used nothing."""
+    transcripts = []
+    for number in range(sessions):
+        t = folder.main(f"{OTHER}{number + 5}", project=project, start=START - timedelta(days=number + 1))
+        t.prompt("look")
+        t.response(LONG, context=20_000)
+        transcripts.append(t)
+    return transcripts
+
+
 def announcing(folder: ClaudeFolder, session: str = SESSION) -> Transcript:
     """A session in which two servers and three skills are announced."""
     t = folder.main(session)
@@ -169,7 +180,7 @@ def announcing(folder: ClaudeFolder, session: str = SESSION) -> Transcript:
 
 def test_servers_and_skills_that_nothing_used(folder: ClaudeFolder) -> None:
     """With what their names and instructions weigh in every call, each by its own share of what was logged."""
-    found = wasteful(folder, announcing(folder))
+    found = wasteful(folder, announcing(folder), *earlier(folder))
     by_id = {one.id: one for one in found.actions}
     servers, skills = by_id["mcp-disable"], by_id["skills-off"]
     assert "switch off for this project in /mcp: mail, tracker" == servers.do
@@ -196,7 +207,7 @@ def test_what_the_project_used_is_left_alone(folder: ClaudeFolder) -> None:
     other.call("Skill", {"skill": "deploy"}, "done", context=20_000)
     other.call("Skill", {"skill": "draw"}, "done", context=21_000)
     other.response(LONG, context=22_000)
-    found = wasteful(folder, announcing(folder), other, agent)
+    found = wasteful(folder, announcing(folder), other, agent, *earlier(folder))
     by_id = {one.id: one for one in found.actions}
     assert "switch off for this project in /mcp: mail" == by_id["mcp-disable"].do
     assert by_id["skills-off"].do.endswith(": lint")
@@ -208,9 +219,23 @@ def test_what_another_project_used_does_not_count(folder: ClaudeFolder) -> None:
     other.prompt("search it")
     other.call("mcp__tracker__search", {"query": "x"}, "none", context=9_000)
     other.response(LONG, context=20_000)
-    found = wasteful(folder, announcing(folder), other)
+    found = wasteful(folder, announcing(folder), other, *earlier(folder))
     (servers,) = [one for one in found.actions if one.id == "mcp-disable"]
     assert "switch off for this project in /mcp: mail, tracker" == servers.do
+
+
+@pytest.mark.parametrize(("calls", "weight", "told"), [(1, 30, False), (30, 30, True), (29, 30, False), (30, 1, False)])
+def test_a_session_or_two_are_not_enough_to_say_that_nothing_uses_it(
+    folder: ClaudeFolder, calls: int, weight: int, told: bool
+) -> None:
+    """From three sessions on; before, by 30 calls of a project in which it weighs 500 tokens."""
+    t = folder.main()
+    blocks = ["## mail\n" + "Say who it is from, and to whom it goes. " * 3 * weight]
+    t.attachment("mcp_instructions_delta", addedNames=["mail"], addedBlocks=blocks, removedNames=[])
+    t.prompt("look")
+    for turn in range(calls):
+        t.response(LONG, context=30_000 + turn)
+    assert told == any(one.id == "mcp-disable" for one in wasteful(folder, t).actions)
 
 
 def test_only_the_last_20_sessions_count(folder: ClaudeFolder) -> None:
@@ -241,7 +266,9 @@ def test_servers_that_are_configured_and_not_announced(folder: ClaudeFolder, tmp
     t.call("mcp__tracker__search", {"q": "x"}, "none", context=40_000)
     t.response(LONG, context=41_000)
     t.write()
-    (one,) = actions(folder)
+    for before in earlier(folder, str(project)):
+        before.write()
+    (one,) = actions(folder, SESSION)
     assert ("mcp-disable", "switch off for this project in /mcp: mail", None) == (
         *(one["id"], one["do"], one["frees_tokens"]),
     )
@@ -285,6 +312,8 @@ def everything(folder: ClaudeFolder, base: Path) -> None:
     (folder.home / ".claude-crusts").mkdir(exist_ok=True)
     (folder.home / ".claude-crusts" / "config.json").write_text('{"autoInject": {"enabled": true, "threshold": 60}}')
     compacted(folder, 1, 150_000, 60_000)
+    for before in earlier(folder, str(project)):
+        before.write()
 
 
 def test_every_command_has_the_same_list(folder: ClaudeFolder, tmp_path: Path) -> None:

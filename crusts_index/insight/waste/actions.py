@@ -41,6 +41,9 @@ CLAUSES = 3
 _ENOUGH_REREADS = 2
 _LEAST_REREAD = 1_000  # tokens, of a single one
 _LEAST_NOISE = 1_000  # tokens
+_SESSIONS = 3
+"""Sessions of a project that show that something is not used in it; of fewer, many calls do, if it weighs much."""
+_LEAST_CALLS, _LEAST_LISTED = 30, 500
 _NAMES_SHOWN = 10
 _LEAST_USD = 0.005
 
@@ -180,7 +183,11 @@ def compact(window: Window, waste: Sequence[WasteItem], past: Past | None = None
         share = past.freed_share if past is not None else None
         source = f"{FREED_SHARE} of the window of {window.size:,} tokens, as compactions do; you have had none yet"
         if past is not None and share is not None:
-            yours = "as your one did" if past.compactions == 1 else f"the median of your {past.compactions:,}"
+            yours = (
+                "as your one compaction did"
+                if past.compactions == 1
+                else f"the median of your {past.compactions:,} compactions"
+            )
             source = f"{share:.2f} of the window of {window.size:,} tokens, {yours}"
         frees = round((FREED_SHARE if share is None else share) * window.size)
         why = f"{used}; at a break between tasks it costs less of what matters than in the middle of one"
@@ -213,7 +220,7 @@ def _servers(announced: Announced, sources: Sources) -> list[Action]:
     idle = {name: tokens for name, tokens in announced.servers.items() if name not in used}
     weights = {announced.labels.get(name, name): tokens for name, tokens in idle.items()}
     frees = round(sum(tokens or 0 for tokens in weights.values()))
-    if not weights:
+    if not weights or not _is_established(sources.past, frees):
         return []
     names = sorted(weights, key=lambda name: (-(weights[name] or 0), name))
     servers = "an MCP server" if len(names) == 1 else f"{len(names)} MCP servers"
@@ -239,7 +246,7 @@ def _skills(announced: Announced, sources: Sources) -> list[Action]:
     # A plugin's skill may be called by its own name alone.
     idle = {name: tokens for name, tokens in announced.skills.items() if used.isdisjoint((name, name.split(":")[-1]))}
     frees = round(sum(idle.values()))
-    if not frees:
+    if not frees or not _is_established(sources.past, frees):
         return []
     names = sorted(idle, key=lambda name: (-idle[name], name))
     shown = ", ".join(map(_one_line, names[:_NAMES_SHOWN]))
@@ -256,8 +263,15 @@ def _skills(announced: Announced, sources: Sources) -> list[Action]:
     return [Action("skills-off", f"Unlist {skills} not in use", SET, do, why, frees, source, None, None, evidence)]
 
 
+def _is_established(past: Past | None, tokens: int) -> bool:
+    """Whether the project's last sessions are enough to say that it does not use something of so many tokens."""
+    if past is None:
+        return False
+    return past.sessions >= _SESSIONS or (past.session_calls >= _LEAST_CALLS and tokens >= _LEAST_LISTED)
+
+
 def _unused(past: Past | None) -> str:
-    if past is None or not past.sessions:
+    if past is None:
         return "nothing has used"
     sessions = "the only session" if past.sessions == 1 else f"the last {past.sessions:,} sessions"
     calls = "1 call" if past.session_calls == 1 else f"{past.session_calls:,} calls"
