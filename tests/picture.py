@@ -253,6 +253,7 @@ class _Names:
             "thread_id": self.thread,
             "project_id": self.projects.get,
             "response_id": self.record,
+            "usage_id": self.record,
             "call_id": self.call,
         }
         return by_name.get(column, self.record if column in _RECORDS else self.path)
@@ -267,6 +268,7 @@ class _Names:
             "transcript_id": self.transcripts.get,
             "thread_id": self.thread,
             "response_id": self.record,
+            "usage_id": self.record,
             "call_id": self.call,
             "id": self.call,
         }

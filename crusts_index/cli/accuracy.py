@@ -6,15 +6,30 @@ from crusts_index.cli import options, show
 from crusts_index.cli.declared import Annotated, Option
 from crusts_index.index.estimates import load_weights
 from crusts_index.index.fit import pairs_of
-from crusts_index.insight.window.accuracy import accuracy_of, factors_of
-from crusts_index.render import console, table
+from crusts_index.insight.window.accuracy import (
+    Errors,
+    Group,
+    WeightErrors,
+    groups,
+    growth_errors,
+    of_one_kind,
+    spreads,
+    weight_errors,
+)
+from crusts_index.render import console, table, text
 from crusts_index.rows.reports import EstimatePair
 from crusts_index.store import query
 from crusts_index.store.settings import Settings
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 FEWEST = 5
-_COLUMNS = ("version", "kind", "pairs", "median_error_%", "from_%", "to_%")
-_FACTORS = ("model", "pairs", "shipped", "error_%", "bias_%", "fitted", "error_%", "bias_%")
+_SHOWN = 7
+_SPREADS = ("version", "kind", "pairs", "median_error_%", "from_%", "to_%")
+_GROUPS = ("pairs", "error", "bias", "p75", "p90")
+_WEIGHTS = ("model", "pairs", "default", "error", "bias", "fitted", "error", "bias")
 
 
 def accuracy(
@@ -25,32 +40,79 @@ def accuracy(
         Option("--fewest", reads=options.whole(), metavar="N", help="Leave out groups of fewer pairs of calls."),
     ] = FEWEST,
 ) -> None:
-    """The error of the token estimates by Claude Code version and kind of content.
+    """The error of the token estimates, over all pairs of calls, by what came between them and by model.
 
     Between two calls of a thread the context grew by what stands between them: the growth is exact, what stands
-    there is estimated. Counted are pairs whose content is mostly (80 %) of one kind and at least 200 tokens. Median
-    and the middle half of the errors, in percent of the truth; below 0: estimated too low.
-    Below that, for each model, the errors of all pairs: by the factor that is shipped for it, and by the one that
-    `crusts index` fitted to its calls once there were 100 pairs.
+    there is estimated. error: the median size of the errors; bias: their median, below 0 = estimated too low; p75 and
+    p90: what three in four and nine in ten errors stay below; all in percent of the growth.
+    Each model's factor is the one that is shipped, or that `crusts index` fitted to its calls once there were 100
+    pairs. With --verbose all groups, and by Claude Code version the pairs whose content is mostly (80 %) of one kind.
     """
     with show.opened(settings) as store:
         rows = query.rows(store, EstimatePair, since=options.since(since), project=settings.project)
         weights = load_weights(store)
         pairs = pairs_of(store, weights, since=options.since(since), project=settings.project)
-    models = factors_of(pairs, {model: (weights.shipped_factor(model), weights.factor(model)) for model in pairs})
-    every = [row._replace(version="all") for row in rows]
-    found = [one for one in accuracy_of([*every, *rows]) if one.samples >= fewest]
+    growth = growth_errors(rows)
+    by = [one for one in groups(rows) if one.errors.pairs >= fewest]
+    factors = {model: (weights.shipped_factor(model), weights.factors.get(model)) for model in pairs}
+    models = [one for one in weight_errors(pairs, factors) if one.pairs >= fewest]
+    long = [one for one in spreads(of_one_kind(rows)) if one.samples >= fewest] if settings.verbose else []
     if settings.json:
-        said = [one._asdict() for one in models]
-        show.document({"pairs": len(rows), "rows": [one._asdict() for one in found], "models": said})
+        told: dict[str, Any] = {
+            "growth": growth._asdict() if growth else dict.fromkeys(Errors._fields) | {"pairs": 0},
+            "by": [{"by": one.by, "key": one.key, **one.errors._asdict()} for one in by],
+            "weights": [_rounded(one) for one in models],
+        }
+        show.document(told | ({"rows": [one._asdict() for one in long]} if settings.verbose else {}))
         return
-    if not found:
-        console.remark("Too few pairs of calls in the store to tell.")
+    if growth is None:
+        console.remark("No two calls that follow each other in the store: nothing to measure by.")
         return
-    shown = [(one.version, one.kind, one.samples, *(round(value, 1) for value in one[3:])) for one in found]
-    console.put(table.table(_COLUMNS, shown, console.table_width()))
-    console.remark(f"{len(rows):,} pairs of calls; half of each group's errors lie between from and to.")
+    _print_growth(growth, by, most=None if settings.verbose else _SHOWN)
+    _print_weights(models, most=None if settings.verbose else _SHOWN)
+    if long:
+        console.put("")
+        shown = [(one.version, one.kind, one.samples, *(round(value, 1) for value in one[3:])) for one in long]
+        console.put(table.table(_SPREADS, shown, console.table_width()))
+        console.remark("Mostly of one kind; half of each group's errors lie between from and to.")
+
+
+def _print_growth(growth: Errors, by: list[Group], most: int | None) -> None:
+    console.remark(
+        f"Estimates against the exact growth between two calls, {growth.pairs:,} pairs: off by"
+        f" {text.percent(growth.median_abs_error)} (median), bias {_signed(growth.bias)}; three in four within"
+        f" {text.percent(growth.p75)}, nine in ten within {text.percent(growth.p90)}."
+    )
+    kinds = [one for one in by if one.by == "kind"]
+    shown = [(one.key, *_cells(one.errors)) for one in kinds[:most]]
+    console.put(table.table(("mostly", *_GROUPS), shown, console.table_width(), _FORMS))
+    _more(len(kinds) - len(shown), "kinds")
+
+
+def _print_weights(models: list[WeightErrors], most: int | None) -> None:
+    if not models:
+        return
     console.put("")
-    shown = [(one.model, one.samples, *(round(value, 2) for value in one[2:])) for one in models]
-    console.put(table.table(_FACTORS, shown, console.table_width()))
-    console.remark("All pairs: the median size of their errors, and whether they lean low (below 0) or high.")
+    shown = [tuple(one) for one in models[:most]]
+    console.put(table.table(_WEIGHTS, shown, console.table_width(), _FORMS))
+    _more(len(models) - len(shown), "models")
+
+
+def _more(count: int, what: str) -> None:
+    if count > 0:
+        console.put(f"+ {count:,} more {what}: --verbose shows all")
+
+
+def _cells(errors: Errors) -> tuple[object, ...]:
+    return (errors.pairs, errors.median_abs_error, errors.bias, errors.p75, errors.p90)
+
+
+def _rounded(one: WeightErrors) -> dict[str, Any]:
+    return {name: round(value, 4) if isinstance(value, float) else value for name, value in one._asdict().items()}
+
+
+def _signed(share: float) -> str:
+    return f"{share * 100:+.1f}%"
+
+
+_FORMS = {**dict.fromkeys(("error", "p75", "p90"), text.percent), "bias": _signed}

@@ -16,10 +16,10 @@ from crusts_index.errors import CrustsError
 from crusts_index.index.privacy import withhold_from
 from crusts_index.index.refresh import keeps_text, open_writer
 from crusts_index.insight.session.circumstances import report_of
-from crusts_index.insight.window.accuracy import accuracy_of
+from crusts_index.insight.window.accuracy import Sample, spreads
 from crusts_index.insight.window.calibration import Comparison
 from crusts_index.render import console, table
-from crusts_index.rows.reports import Calibration, EstimatePair
+from crusts_index.rows.reports import Calibration
 from crusts_index.store import when
 from crusts_index.store.calibrations import keep_pasted
 from crusts_index.store.settings import Settings
@@ -91,7 +91,7 @@ def calibrate(
 
 
 def _show_all(settings: Settings) -> None:
-    samples: list[EstimatePair] = []
+    samples: list[Sample] = []
     with opened(settings) as store:
         outputs = store.fetch(Calibration)
         for row in outputs:
@@ -99,8 +99,8 @@ def _show_all(settings: Settings) -> None:
                 continue
             age = row.version or "unknown"
             parts = compare(store, row.session_id, report_of(row))
-            samples += [EstimatePair(age, one.category, one.crusts_estimate, one.context_actual) for one in parts]
-    found = accuracy_of(samples)
+            samples += [Sample(age, one.category, one.crusts_estimate, one.context_actual) for one in parts]
+    found = spreads(samples)
     if settings.json:
         show.document({"outputs": len(outputs), "rows": [one._asdict() for one in found]})
         return

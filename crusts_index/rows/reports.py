@@ -131,11 +131,14 @@ class Hit(NamedTuple):
 
 @of("accuracy")
 class EstimatePair(NamedTuple):
-    """Content between two calls as estimated, and what the second call carried more, in tokens."""
+    """Content between two calls as estimated, how much of it is of its kind, and what the second call carried more, in
+    tokens."""
 
     version: str
+    model: str
     kind: str
     estimate: int
+    most: int
     growth: int
 
 
