@@ -16,6 +16,7 @@ from alembic import context
 from alembic.migration import MigrationContext
 from alembic.operations import Operations
 
+from crusts_index.index.habits import settle_habits
 from crusts_index.index.sums import settle_all_sums
 from crusts_index.store.schema import metadata
 from crusts_index.store.upgrade import lay_views, upgrading
@@ -32,6 +33,7 @@ def bring_up(connection: Connection) -> None:
     store: sqlite3.Connection = connection.connection.driver_connection
     lay_views(store)
     settle_all_sums(store)
+    settle_habits(store)
 
 
 def migrate(connection: Connection) -> None:

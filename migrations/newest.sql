@@ -514,4 +514,12 @@ CREATE INDEX tool_uses_by_key ON stored_tool_uses (substr(use_key, iif(length(us
 CREATE INDEX tool_uses_rereading ON stored_tool_uses (use_ms) WHERE prior_read_back is not null;
 CREATE INDEX compactions_by_thread ON compactions (thread_id);
 CREATE INDEX transcripts_read ON transcripts (root, parser) WHERE gone = 0 and size >= 0;
-insert into alembic_version (version_num) values ('0002');
+CREATE TABLE habits (
+	kind TEXT NOT NULL, 
+	scope TEXT NOT NULL, 
+	since_ms INTEGER NOT NULL, 
+	value FLOAT NOT NULL, 
+	support INTEGER NOT NULL, 
+	PRIMARY KEY (kind, scope, since_ms)
+) WITHOUT ROWID;
+insert into alembic_version (version_num) values ('0003');

@@ -4,20 +4,22 @@ import pytest
 
 from crusts_index.insight.window.catalogue import (
     CORE_TOOL_NAMES,
-    compacts_when_refused,
     configured_window,
     core_schema_tokens,
     core_tool_names,
     deferred_load_tokens,
-    lift_window,
-    parse_version,
     settings_window,
-    usual_buffer,
-    usual_window,
     variant_window,
-    version_line,
 )
 from crusts_index.models import model_family, same_family
+from crusts_index.windows import (
+    compacts_when_refused,
+    lift_window,
+    parse_version,
+    usual_buffer,
+    usual_window,
+    version_line,
+)
 
 
 def test_versions_compare_by_number() -> None:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from crusts_index.insight.window.forecast import RANGES, forecast_of, growth_of, horizon_of
+from crusts_index.insight.window.forecast import forecast_of
 from crusts_index.insight.window.habits import Habits
 from crusts_index.insight.window.words import left_words, limit_words, window_json
+from crusts_index.windows import RANGES, growth_of, horizon_of
 from tests.analysed import analysed
 from tests.builders import CWD, ClaudeFolder, Transcript
 

@@ -11,7 +11,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "crusts_index"
 
 # Modules that every layer may import, and that import each other only.
-OPEN = {"errors", "jsontext", "folders", "models", "plain", "regular", "rows", "tools", "tuples"}
+OPEN = {"errors", "jsontext", "folders", "models", "plain", "regular", "rows", "tools", "tuples", "windows"}
 # A folder of the package -> the folders it may import, besides those and the package itself.
 ALLOWED = {
     "claude": set(),

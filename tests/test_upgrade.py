@@ -57,6 +57,10 @@ def filled(tmp_path: Path) -> Path:
     return path
 
 
+FOLLOWING = (*SUMS, "habits", "store_facts")
+"""Tables whose rows follow from other rows and are made again, and what is noted of that."""
+
+
 def dump(path: Path) -> list[str]:
     """All the store says: tables, views, rows."""
     with closing(sqlite3.connect(path)) as connection:
@@ -245,7 +249,9 @@ def test_an_upgrade_keeps_every_row(program: Program, filled: Path) -> None:
         ADD_COLUMN,
     )
     assert f"True {NEXT}" == program.run("print(ensure(path), revision(path))", filled)
-    assert rows == counts(filled) | dict.fromkeys(SUMS, 1)  # which follow from other rows, and are made again
+    assert {name: rows[name] for name in rows if name not in FOLLOWING} == {
+        name: count for name, count in counts(filled).items() if name not in FOLLOWING
+    }
     with closing(sqlite3.connect(filled)) as connection:
         assert [(None,)] == connection.execute("select added from sessions").fetchall()
         assert [("wal",)] == connection.execute("pragma journal_mode").fetchall()
@@ -377,10 +383,10 @@ def test_a_broken_view_changes_nothing(program: Program, filled: Path) -> None:
 
 @pytest.mark.parametrize("old", sorted(stores.FOLDER.glob("*.db")), ids=lambda path: path.stem)
 def test_every_released_store_opens(old: Path, tmp_path: Path) -> None:
-    """A store of each released revision is brought up to date and keeps all its rows."""
+    """A store of each released revision is brought up to date and keeps all its rows but what follows."""
     path = tmp_path / "index.db"
     shutil.copy(old, path)
-    before = counts(path)
+    before = {name: count for name, count in counts(path).items() if name not in FOLLOWING}
     ensure(path)
     after = counts(path)
     assert before == {name: after.get(name, after.get(f"stored_{name.removeprefix('api_')}")) for name in before}

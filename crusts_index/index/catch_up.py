@@ -15,6 +15,7 @@ from crusts_index.index.changed import note_all, note_shared_uses
 from crusts_index.index.estimates import estimate_all
 from crusts_index.index.extent import bounds, copy_rows, copy_table
 from crusts_index.index.forget import forget, take_out
+from crusts_index.index.habits import settle_habits
 from crusts_index.index.owners import settle_owners
 from crusts_index.index.sessions import settle_sessions, settle_view
 from crusts_index.index.sums import settle_all_sums, settle_sums
@@ -108,6 +109,7 @@ def catch_up(old: str, fresh: str, begun: Marks) -> None:
                 copy_table(store, "weights", "1")
                 estimate_all(store)
             settle_sums(store)
+            settle_habits(store)
             _take_promises(store)
         forgotten = "select session_id from old.forgotten except select session_id from main.forgotten"
         names = [row[0] for row in store.execute(forgotten)]

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from crusts_index.index.calls import release_calls, settle_calls
 from crusts_index.index.extent import bounds, delete_rows
+from crusts_index.index.habits import settle_habits
 from crusts_index.index.owners import settle_owners, shared_uses
 from crusts_index.index.sums import settle_sums
 from crusts_index.index.vocabulary import sweep_words
@@ -107,6 +108,7 @@ def _forget(store: sqlite3.Connection, sessions: Sequence[str]) -> Forgotten:
     settle_sums(store)
     sweep_words(store)
     _drop_sessions(store, sessions)
+    settle_habits(store)
     names = {*sessions, *(row[1] for row in rows if not _is_named(*row[2:]))}
     now = now_ms()
     store.executemany("insert or ignore into forgotten values (?, ?)", [(name, now) for name in sorted(names)])

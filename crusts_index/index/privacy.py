@@ -65,6 +65,11 @@ def _attached(kind: str | None, name: str | None) -> Any:
     return _name(name) if str(kind).startswith(("hook_", "async_hook", "model")) else veiled(name)
 
 
+def _scope(kind: str, scope: str | None) -> Any:
+    """Whose habit it is: a model's name, or a project's path, which stays."""
+    return _name(scope) if kind == "limit" else scope
+
+
 def _said(key: str, value: str | None) -> str | None:
     """The value of a bookkeeping record."""
     if key in ("mode", "permission-mode", "agent-setting"):
@@ -199,6 +204,7 @@ KEPT: dict[str, dict[str, Rule]] = {
     "weights": {"name": STAYS, "model": NAME},
     "models": {"model": NAME, "source": STAYS},
     "prices": {"model": NAME, "speed": NAME, "from_day": STAYS, "source": STAYS},
+    "habits": {"kind": STAYS, "scope": Rule(_scope, ("kind", "scope"))},
     "problems": {"reason": STAYS},
     "runs": {"kind": STAYS, "version": STAYS},
     "forgotten": {"session_id": STAYS},

@@ -98,6 +98,7 @@ def index_all(
         summary = index_roots(store, settings.db, [root.projects_dir for root in roots], options)
         if summary.touched:
             _look_around(store, roots, summary.touched, options)
+            _learn(store)
         if then is not None:
             then(store, summary)
         if summary.touched:
@@ -122,6 +123,7 @@ def index_named(
         summary = index_files(store, settings.db, files, options, [root.projects_dir for root in roots])
         if summary.touched:
             _look_around(store, roots, summary.touched, options)
+            _learn(store)
     finally:
         store.close()
     return summary
@@ -132,6 +134,12 @@ def _look_around(store: sqlite3.Connection, roots: list[Root], touched: list[int
     from crusts_index.index.surround import keep_surroundings
 
     keep_surroundings(store, roots, touched, now_ms(), keep_text=options.keep_text)
+
+
+def _learn(store: sqlite3.Connection) -> None:
+    from crusts_index.index.habits import learn_habits
+
+    learn_habits(store)
 
 
 def open_refreshed(settings: Settings) -> sqlite3.Connection:

@@ -195,6 +195,17 @@ class SessionTold(NamedTuple):
     time_ms: int | None
 
 
+@of("habits")
+class Habit(NamedTuple):
+    """Something that the user's own history says of windows, as in the table."""
+
+    kind: str
+    scope: str
+    since_ms: int
+    value: float
+    support: int
+
+
 @of("session_pasted")
 class SessionPasted(NamedTuple):
     """The last /context that was pasted; `rows` is JSON."""

@@ -552,6 +552,32 @@ prices = Table(
     Index("prices_by_model", "model", "speed", "from_day", "above_tokens", unique=True),
 )
 
+habits = Table(
+    "habits",
+    metadata,
+    _text(
+        "kind",
+        "what of the user's history: limit, the window that a model showed; buffer, what automatic compactions left"
+        " free of it; prior, by how much windows grew a call until then; range_low and range_high, what held 80 % of"
+        " the truth, as shares of a forecast (D10)",
+        primary_key=True,
+    ),
+    _text(
+        "scope",
+        "of a limit the model as asked for; of a buffer the limit and the line of versions; of a prior the project's"
+        " path, empty = all; of a range the horizon, 0 to 4",
+        primary_key=True,
+    ),
+    _int("since_ms", "of a limit since when it showed; else 0", primary_key=True),
+    _col("value", Float, "tokens, tokens a call, or a share", nullable=False),
+    _int(
+        "support",
+        "of a limit the context that showed it, tokens; else how many compactions, epochs or calls tell it",
+        nullable=False,
+    ),
+    sqlite_with_rowid=False,
+)
+
 problems = Table(
     "problems",
     metadata,

@@ -1,28 +1,12 @@
 """What is known of Claude Code's versions, its built-in tools and the models' windows; pure functions."""
 
-from functools import cache
-
 from crusts_index.insight.session.numbers import usable_number
-from crusts_index.models import model_family, same_family
+from crusts_index.models import same_family
+from crusts_index.windows import NATIVE_1M, Version, parse_version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # `collections.abc` stays off the quick paths
     from collections.abc import Collection, Iterable, Mapping
-
-Version = tuple[int, ...]
-
-DEFAULT_CONTEXT_LIMIT = 200_000
-NATIVE_1M = 1_000_000
-KNOWN_WINDOWS = (DEFAULT_CONTEXT_LIMIT, NATIVE_1M)
-FIRST_NATIVE_1M = (4, 7)
-"""The generation from which on models have 1,000,000 without being asked; those of no known name have too."""
-AUTOCOMPACT_BUFFER_TOKENS = 33_000
-EARLIER_BUFFER_TOKENS = 45_000
-LAST_EARLIER_BUFFER: Version = (2, 1, 20)
-"""The last version that kept the larger buffer."""
-WAITS_TO_BE_REFUSED = (4, 5)
-FIRST_TO_WAIT: Version = (2, 1, 200)
-"""Models of that generation are compacted only when the prompt is refused, from that version on."""
 
 # What the schemas of the always loaded tools cost, by the version from which on it holds.
 CORE_SCHEMA_TOKENS_BY_VERSION: tuple[tuple[Version, int], ...] = (
@@ -95,20 +79,6 @@ CORE_SINCE: dict[str, Version] = {
 _MOST_DIGITS = 6
 
 
-@cache
-def parse_version(version: str | None) -> Version:
-    """The numbers of a Claude Code version, fit for comparing; empty (below all others) if it has none."""
-    numbers = []
-    for part in (version or "").strip().removeprefix("v").split("."):
-        digits = part[: len(part) - len(part.lstrip("0123456789"))]
-        if not digits:
-            break
-        numbers.append(int(digits[:9]))
-        if digits != part:
-            break
-    return tuple(numbers)
-
-
 def core_schema_tokens(version: str | None, calibrated: int | None = None) -> int:
     """Tokens (estimated) of the always loaded tools' schemas: as calibrated, else by version."""
     if calibrated:
@@ -156,32 +126,6 @@ def settings_window(model: str | None, settings_models: "Iterable[str]") -> int 
     return None
 
 
-def usual_window(model: str | None) -> int:
-    """What a model's window is where nothing tells: 1,000,000 from generation 4.7 on and of names that are not known,
-    200,000 of all before (D10)."""
-    numbers = model_family(model)[1]
-    return DEFAULT_CONTEXT_LIMIT if numbers and numbers < FIRST_NATIVE_1M else NATIVE_1M
-
-
-def usual_buffer(version: str | None) -> int:
-    """Tokens below its window at which Claude Code compacts, by version."""
-    numbers = parse_version(version)
-    return EARLIER_BUFFER_TOKENS if numbers and numbers <= LAST_EARLIER_BUFFER else AUTOCOMPACT_BUFFER_TOKENS
-
-
-def version_line(version: str | None) -> str:
-    """The line of versions that compacts alike, as far as is known: `2.1`, or `2.1 early` with the larger buffer."""
-    numbers = parse_version(version)
-    line = ".".join(map(str, numbers[:2]))
-    is_early = line == "2.1" and numbers <= LAST_EARLIER_BUFFER
-    return f"{line} early" if is_early else line
-
-
-def compacts_when_refused(model: str | None, version: str | None) -> bool:
-    """Whether Claude Code lets a model run into its limit: those of generation 4.5, on recent versions."""
-    return model_family(model)[1][:2] == WAITS_TO_BE_REFUSED and parse_version(version) >= FIRST_TO_WAIT
-
-
 def configured_window(model: str | None, windows: "Mapping[str, object]") -> int | None:
     """The window by `contextWindows`: pattern (a part of the id, or all of it with `*`) to tokens."""
     text = (model or "").lower()
@@ -190,13 +134,6 @@ def configured_window(model: str | None, windows: "Mapping[str, object]") -> int
         if text and usable and _fits(text, pattern.lower()):
             return int(usable)
     return None
-
-
-def lift_window(limit: int, largest_call: int) -> int:
-    """`limit`, or the next known size if a call was larger: such a call proves a larger window (D10)."""
-    if largest_call <= limit:
-        return limit
-    return next((size for size in KNOWN_WINDOWS if size >= largest_call), max(limit, KNOWN_WINDOWS[-1]))
 
 
 def _fits(text: str, pattern: str) -> bool:

@@ -7,22 +7,13 @@ growth a call is the session's own drawn towards that of past windows, and the r
 from __future__ import annotations
 
 from crusts_index.tuples import NamedTuple
+from crusts_index.windows import horizon_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    Ranges = Sequence[tuple[float, float]]
+    from crusts_index.windows import Ranges
 
 HEALTH = ((50, "healthy"), (70, "warming"), (85, "hot"))
-PRIOR = 870.0
-"""Tokens a call where the user's own history is too short to tell."""
-PRIOR_CALLS = 200
-"""As many calls of the session's own count as much as what is known beforehand."""
-HORIZONS = (10, 25, 50, 100)
-"""Calls predicted below which a range is one of its own; the last range is for all above."""
-RANGES: Ranges = ((0.79, 3.85), (0.64, 2.41), (0.63, 1.95), (0.58, 1.58), (0.49, 1.16))
-"""What held 80 % of the truth, as shares of the forecast, by horizon."""
 
 
 class Forecast(NamedTuple):
@@ -35,16 +26,6 @@ class Forecast(NamedTuple):
     high: int | None
     growth: float
     why: str
-
-
-def growth_of(grown: int, calls: int, prior: float) -> float:
-    """Tokens a call: what `calls` of the window added, drawn towards the prior; at least 1."""
-    return max(1.0, (grown + PRIOR_CALLS * prior) / (calls + PRIOR_CALLS))
-
-
-def horizon_of(calls: float) -> int:
-    """Which of the ranges is for a forecast of so many calls."""
-    return sum(calls >= bound for bound in HORIZONS)
 
 
 def forecast_of(window: int | None, trigger: int | None, growth: float, ranges: Ranges, why: str = "") -> Forecast:
@@ -62,12 +43,3 @@ def forecast_of(window: int | None, trigger: int | None, growth: float, ranges: 
 def health_of(percentage: float) -> str:
     """healthy below 50 per cent of the limit, warming below 70, hot below 85, else critical."""
     return next((name for below, name in HEALTH if percentage < below), "critical")
-
-
-def median(values: Sequence[float]) -> float:
-    """The median; the mean of the two middle ones of an even count."""
-    ordered = sorted(values)
-    middle = len(ordered) // 2
-    if len(ordered) % 2:
-        return float(ordered[middle])
-    return (ordered[middle - 1] + ordered[middle]) / 2

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from crusts_index.insight.window.catalogue import compacts_when_refused, version_line
-from crusts_index.insight.window.forecast import PRIOR, RANGES
+from crusts_index.rows.window import Habit
 from crusts_index.tuples import NamedTuple
+from crusts_index.windows import PRIOR, RANGES, buffer_scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from crusts_index.insight.window.forecast import Ranges
     from crusts_index.rows import Fetch
+    from crusts_index.windows import Ranges
 
 
 class SeenLimit(NamedTuple):
@@ -53,10 +53,22 @@ class Habits(NamedTuple):
 
 def habits_of(fetch: Fetch) -> Habits:
     """What the store has learned of the user's history."""
-    return Habits()
-
-
-def buffer_scope(limit: int, model: str, version: str | None) -> str:
-    """Windows that are compacted alike: of one limit and version line; models that wait to be refused apart."""
-    scope = f"{limit} {version_line(version)}"
-    return f"{scope} {model}" if compacts_when_refused(model, version) else scope
+    limits: dict[str, tuple[SeenLimit, ...]] = {}
+    buffers: dict[str, int] = {}
+    priors: dict[str, float] = {}
+    shares: dict[tuple[str, str], float] = {}
+    for row in fetch(Habit):
+        if row.kind == "limit":
+            seen = SeenLimit(row.since_ms, int(row.value), row.support)
+            limits[row.scope] = (*limits.get(row.scope, ()), seen)
+        elif row.kind == "buffer":
+            buffers[row.scope] = int(row.value)
+        elif row.kind == "prior":
+            priors[row.scope] = row.value
+        else:
+            shares[row.kind, row.scope] = row.value
+    ranges = tuple(
+        (shares.get(("range_low", str(horizon)), low), shares.get(("range_high", str(horizon)), high))
+        for horizon, (low, high) in enumerate(RANGES)
+    )
+    return Habits(limits, buffers, priors, ranges)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from crusts_index.insight.window.contents import DERIVED, ESTIMATED, EXACT
 from crusts_index.insight.window.evidence import evidence_of
-from crusts_index.insight.window.forecast import forecast_of, growth_of, health_of
+from crusts_index.insight.window.forecast import forecast_of, health_of
 from crusts_index.insight.window.habits import Habits
 from crusts_index.insight.window.limit import limit_of
 from crusts_index.insight.window.settings import WindowSettings, settings_files
 from crusts_index.insight.window.trigger import trigger_of
 from crusts_index.tuples import NamedTuple
+from crusts_index.windows import growth_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

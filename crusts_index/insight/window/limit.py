@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from crusts_index.insight.window.catalogue import (
-    DEFAULT_CONTEXT_LIMIT,
-    configured_window,
-    lift_window,
-    settings_window,
-    usual_window,
-    variant_window,
-)
+from crusts_index.insight.window.catalogue import configured_window, settings_window, variant_window
 from crusts_index.insight.window.evidence import is_same_model
 from crusts_index.models import model_family
 from crusts_index.tuples import NamedTuple
+from crusts_index.windows import DEFAULT_CONTEXT_LIMIT, lift_window, usual_window
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crusts_index.insight.window.catalogue import compacts_when_refused, usual_buffer
 from crusts_index.tuples import NamedTuple
+from crusts_index.windows import compacts_when_refused, usual_buffer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
