@@ -22,10 +22,10 @@ def grown(t: Transcript, *contexts: int, **options: Any) -> None:
 
 
 def test_growth_is_drawn_towards_what_is_known_beforehand() -> None:
-    """(sum of the deltas + 200 × prior) / (their number + 200), at least 1."""
+    """(sum of the deltas + 150 × prior) / (their number + 150), at least 1."""
     assert 870 == growth_of(0, 0, 870)
-    assert (50_000 + 200 * 870) / 220 == growth_of(50_000, 20, 870)
-    assert 1 == growth_of(-900_000, 200, 870)
+    assert (50_000 + 150 * 870) / 170 == growth_of(50_000, 20, 870)
+    assert 1 == growth_of(-900_000, 150, 870)
 
 
 def test_calls_left_go_by_growth_with_a_range() -> None:
@@ -51,7 +51,7 @@ def test_the_window_s_own_growth_counts_behind_the_boundary_only(folder: ClaudeF
     here = Habits(priors={CWD: 1_500.0, "": 1_200.0})
     for habits, prior in ((Habits(), 870), (Habits(priors={"": 1_200.0}), 1_200), (here, 1_500)):
         found = analysed(folder, t, habits=habits).window
-        growth = (7_000 + 200 * prior) / 202
+        growth = (7_000 + 150 * prior) / 152
         assert growth == pytest.approx(found.growth)
         assert int((167_000 - 32_020) / growth) == found.calls_left
 

@@ -72,17 +72,17 @@ def test_store_tail_and_payload_say_the_same(tmp_path: Path) -> None:
     """Without a store, with one, and with one that is behind: percent of the right limit, and calls left."""
     folder = ClaudeFolder(tmp_path)
     t = talk(folder, 20_000, 22_000, 24_000, 26_000)
-    line = "○ 13% · 158 calls left · cache cold"
+    line = "○ 13% · 157 calls left · cache cold"
     assert line == shown(folder, payload(t))
     folder.crusts("index")
     assert line == shown(folder, payload(t))
     t.response("on", context=28_000, output=100)
     t.append()
-    assert "○ 14% · 155 calls left · cache cold" == shown(folder, payload(t))
-    assert "○ 3% · 1,052 calls left · cache cold" == shown(folder, payload(t, **window(1_000_000, 28_000)))
+    assert "○ 14% · 154 calls left · cache cold" == shown(folder, payload(t))
+    assert "○ 3% · 1,043 calls left · cache cold" == shown(folder, payload(t, **window(1_000_000, 28_000)))
     # The payload is ahead of the transcript, then behind it.
-    assert "○ 15% · 152 calls left" == shown(folder, payload(t, **window(200_000, 30_000)))
-    assert "○ 14% · 155 calls left · cache cold" == shown(folder, payload(t, **window(200_000, 26_000)))
+    assert "○ 15% · 151 calls left" == shown(folder, payload(t, **window(200_000, 30_000)))
+    assert "○ 14% · 154 calls left · cache cold" == shown(folder, payload(t, **window(200_000, 26_000)))
 
 
 def test_the_payload_alone_is_enough(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_only_new_bytes_are_read_and_nothing_is_written(tmp_path: Path) -> None:
         file.write(last + last[: len(last) // 2])
     db = tmp_path / ".claude-crusts" / "index.db"
     before = (db.read_bytes(), ask(db, "select * from transcripts"), sorted(os.listdir(tmp_path)))
-    assert "○ 13% · 158 calls left · cache cold" == shown(folder, payload(t))
+    assert "○ 13% · 157 calls left · cache cold" == shown(folder, payload(t))
     assert before == (db.read_bytes(), ask(db, "select * from transcripts"), sorted(os.listdir(tmp_path)))
 
 
@@ -202,7 +202,7 @@ def test_a_store_in_trouble_is_done_without(tmp_path: Path, trouble: str) -> Non
             if trouble == "empty":
                 db.touch()
         line = shown(folder, payload(t))
-    assert line.startswith("○ crusts" if trouble == "damaged" else "○ 13% · 158 calls left")
+    assert line.startswith("○ crusts" if trouble == "damaged" else "○ 13% · 157 calls left")
 
 
 def test_homes_in_trouble(tmp_path: Path) -> None:
@@ -234,8 +234,8 @@ def test_forty_columns(tmp_path: Path) -> None:
     """In a narrow terminal the parts in brackets go, the last one first; nothing is ever wider."""
     folder = ClaudeFolder(tmp_path)
     t = talk(folder, 20_000, 22_000, 24_000, 26_000)
-    assert "○ 13% · 158 calls left" == shown(folder, payload(t), COLUMNS="30")
-    assert "○ 13% · 158 calls left · cache cold" == shown(folder, payload(t), COLUMNS="40")
+    assert "○ 13% · 157 calls left" == shown(folder, payload(t), COLUMNS="30")
+    assert "○ 13% · 157 calls left · cache cold" == shown(folder, payload(t), COLUMNS="40")
     assert "○ 13%" == shown(folder, payload(t, columns=8))
     assert "○ …" == shown(folder, payload(t), COLUMNS="3")
 
@@ -289,7 +289,7 @@ def test_twenty_at_once(tmp_path: Path) -> None:
         other.prompt("begin")
         other.write()
         folder.crusts("index")
-        assert {"○ 30% · 140 calls left · cache cold"} == set(lines)
+        assert {"○ 30% · 144 calls left · cache cold"} == set(lines)
 
 
 # ---------------------------------------------------------------------- in Claude Code's settings
@@ -441,6 +441,6 @@ def test_nothing_slow_is_imported(tmp_path: Path) -> None:
         text=True,
         check=True,
     )
-    assert "○ 13% · 158 calls left · cache cold\n" == done.stdout
+    assert "○ 13% · 157 calls left · cache cold\n" == done.stdout
     slow = {"re", "json", "typing", "pathlib", "typer", "rich", "sqlalchemy", "pydantic", "msgspec", "subprocess"}
     assert set() == slow & set(done.stderr.split())
