@@ -4,6 +4,7 @@
 --   :since    UTC milliseconds: calls at or after it; null = all
 --   :until    UTC milliseconds: calls before it; null = all
 --   :project  part of a project's path, in any case; null = all
+--   :apart    1 = estimate what placeholders lack, which takes as long as all else; null = no
 -- Columns: key: the model; the user's day, the Monday of the week or the month (D6); the start of the 5-hour
 -- block; the project's path; the session's id; the agent type, main for the main thread.
 -- input, cache_read, cache_write (of which 5m and 1h), output: tokens. cost_usd: null where a call has no
@@ -11,7 +12,7 @@
 -- retained_calls: billed, but no longer in any transcript (D4).
 -- nonstandard_calls: with a speed, tier or place of its own that the price list has no price for: costed as standard.
 -- placeholder_calls: their output is a placeholder (D9), so output and cost are at least so much; output_missing,
--- cost_missing_usd: how much more it would be, estimated, in no other sum.
+-- cost_missing_usd: how much more it would be, estimated, in no other sum; null = not asked for.
 with recursive
 -- A block begins at the full hour of the first call after the block before it has ended, five hours later.
 blocks (start) as (
@@ -36,7 +37,7 @@ ends (first, last) as (
 -- What placeholders lack: only transcripts that have some in the period are looked through, each once.
 lacking as materialized (
   select distinct s.transcript_id from ends as e cross join priced_sums as s
-  where s.placeholders > 0 and ifnull(s.quarter, -1) >= e.first - 1 and ifnull(s.quarter, -1) <= e.last
+  where :apart and s.placeholders > 0 and ifnull(s.quarter, -1) >= e.first - 1 and ifnull(s.quarter, -1) <= e.last
 ),
 missing as materialized (
   select m.thread_id, m.time_ms / 900000 as quarter, m.model, m.output_missing, m.output_price
@@ -144,7 +145,8 @@ listed as (
 )
 select key, calls, input, cache_read, cache_write, cache_write_5m, cache_write_1h, output,
   round(cost_usd, 6) as cost_usd, round(priced_usd, 6) as priced_usd, unpriced_calls, retained_calls, nonstandard_calls,
-  placeholder_calls, output_missing, round(missing_usd, 6) as cost_missing_usd, is_total
+  placeholder_calls, case when :apart then output_missing end as output_missing,
+  case when :apart then round(missing_usd, 6) end as cost_missing_usd, is_total
 from listed
 order by
   is_total,

@@ -47,12 +47,14 @@ def test_usage_counts_them_and_estimates_what_is_missing_apart(folder: ClaudeFol
 
 def test_usage_says_at_least_and_not_exact(folder: ClaudeFolder) -> None:
     """≥ before output and cost, a word and a count, what is missing apart; only input is called exact."""
-    said = folder.crusts("usage").out
+    said = folder.crusts("usage", "--verbose").out
     row = next(line for line in said.splitlines() if line.startswith("claude-opus"))
     assert (2, True) == (row.count("≥"), row.split()[-2:] == ["≥", "$0.08"])
     assert "1 of 2 calls logged a placeholder as their output" in said
     assert f"estimated: {text.tokens(MISSING)} tokens, $0.02." in said
     assert "Calls and input tokens are exact" in said
+    short = folder.crusts("usage").out
+    assert "1 of 2 calls logged a placeholder as their output; --verbose estimates what is missing." in short
 
 
 def test_what_is_whole_is_exact(tmp_path: Path) -> None:

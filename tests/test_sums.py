@@ -104,7 +104,8 @@ def assert_reported(data: st.DataObject, db: Path, zone: str) -> None:
         for name in ("readout", "readout_sessions", "readout_tools", "readout_rereads"):
             same(store, name, since=since, project=project)
         by = data.draw(st.sampled_from("model day week month block project session agent".split()))
-        same(store, "usage", by=by, since=since, until=until, project=project)
+        apart = data.draw(st.sampled_from((1, None)))
+        same(store, "usage", by=by, since=since, until=until, project=project, apart=apart)
         by = data.draw(st.sampled_from((None, "tool", "server")))
         same(store, "usage_tools", by=by, since=since, until=until, project=project)
         for session, _ in store.execute("select session_id, id from sessions").fetchall():

@@ -73,7 +73,7 @@ def test_a_query_runs_in_the_shell_as_it_stands(demo: Demo, name: str) -> None:
 def test_the_shell_and_the_command_say_the_same(demo: Demo) -> None:
     """usage: the rows of the SQL are the rows of the JSON."""
     rows = demo.crusts("usage", "--json").json()["rows"]
-    found = [row for row in shell(demo, query.sql("usage")) if not row["is_total"]]
+    found = [row for row in shell(demo, f".parameter set :apart 1\n{query.sql('usage')}") if not row["is_total"]]
     assert rows == [
         {"model": row["key"]} | {name: row[name] for name in row if name not in ("key", "is_total")} for row in found
     ]

@@ -149,7 +149,7 @@ def _project(settings: Settings, period: tuple[int | None, int | None], form: Fo
 
         trend = trend_of(fetch, settings.config, os.environ, times.now_ms(), project=project, limit=None)
         records = [one for one in trend.records if _is_within(one.active_ms, since, until)]
-        models = rows(Usage, by="model")
+        models = rows(Usage, by="model", apart=1)
         waste = rows(HistoryWaste, limit=_WASTE)
         listed = fetch(ListedSession, project=project, limit=None)
         found = ProjectReport(
@@ -158,8 +158,8 @@ def _project(settings: Settings, period: tuple[int | None, int | None], form: Fo
             until_ms=until,
             records=records,
             titles={row.session: row.title for row in listed},
-            by_session=rows(Usage, by="session"),
-            by_day=rows(Usage, by="day"),
+            by_session=rows(Usage, by="session", apart=None),
+            by_day=rows(Usage, by="day", apart=None),
             by_model=models,
             tools=rows(ToolUsage, by="tool"),
             servers=rows(ToolUsage, by="server"),
@@ -203,8 +203,8 @@ def _billed(total: Usage) -> Billed:
         priced_usd=total.priced_usd,
         unpriced_calls=total.unpriced_calls,
         placeholder_calls=total.placeholder_calls,
-        output_missing=total.output_missing,
-        cost_missing_usd=total.cost_missing_usd,
+        output_missing=total.output_missing or 0,
+        cost_missing_usd=total.cost_missing_usd or 0.0,
     )
 
 

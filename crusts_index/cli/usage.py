@@ -62,13 +62,17 @@ def usage(
     """Tokens and cost by model, day, week, month, 5-hour block, project, session, agent, tool or MCP server.
 
     Each API call, tool use and tool result counts once, where it was first made. By category or file: what
-    filled the context windows, and what it cost to carry it from call to call.
+    filled the context windows, and what it cost to carry it from call to call. Output and cost of calls that logged
+    a placeholder are at least so much; what is missing is estimated with --verbose and --json.
     """
     begin, end = options.period(since, until)
     form = show.form_of(settings, format)
     with show.opened(settings) as store:
         kind: type[Any] = WindowUsage if by in _WINDOWS else ToolUsage if by in _TOOLS else Usage
-        found = query.rows(store, kind, by=by.value, project=settings.project, since=begin, until=end)
+        asked: dict[str, Any] = {"by": by.value, "project": settings.project, "since": begin, "until": end}
+        if kind is Usage:
+            asked["apart"] = 1 if settings.verbose or form is not show.Format.TABLE else None
+        found = query.rows(store, kind, **asked)
     *rows, total = [_renamed(row._asdict(), by) for row in found]
     shown = rows[:limit]
     if form is show.Format.JSON:

@@ -22,16 +22,16 @@ if TYPE_CHECKING:
         def placeholder_calls(self) -> int: ...
 
     class Lacking(Protocol):
-        """Calls, and an estimate in tokens and USD of what the placeholders among them lack."""
+        """Calls, and an estimate in tokens and USD of what the placeholders among them lack; None: not made."""
 
         @property
         def calls(self) -> int: ...
         @property
         def placeholder_calls(self) -> int: ...
         @property
-        def output_missing(self) -> int: ...
+        def output_missing(self) -> int | None: ...
         @property
-        def cost_missing_usd(self) -> float: ...
+        def cost_missing_usd(self) -> float | None: ...
 
 
 AT_LEAST = "at least"
@@ -49,6 +49,8 @@ def missing(*bills: Lacking) -> str:
     if not placeholders:
         return ""
     many = f"{placeholders:,} of {sum(one.calls for one in bills):,} calls logged a placeholder as their output"
-    tokens = text.tokens(sum(one.output_missing for one in bills))
-    usd = text.usd(sum(one.cost_missing_usd for one in bills))
+    if any(one.output_missing is None for one in bills):
+        return f"≥ at least: {many}; --verbose estimates what is missing."
+    tokens = text.tokens(sum(one.output_missing or 0 for one in bills))
+    usd = text.usd(sum(one.cost_missing_usd or 0.0 for one in bills))
     return f"≥ at least: {many}. Not in the sums, estimated: {tokens} tokens, {usd}."

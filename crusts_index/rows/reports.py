@@ -24,8 +24,8 @@ class Usage(NamedTuple):
     retained_calls: int
     nonstandard_calls: int
     placeholder_calls: int
-    output_missing: int
-    cost_missing_usd: float
+    output_missing: int | None
+    cost_missing_usd: float | None
     is_total: int
 
 

@@ -110,7 +110,8 @@ listed as (
 )
 select key, calls, input, cache_read, cache_write, cache_write_5m, cache_write_1h, output,
   round(cost_usd, 6) as cost_usd, round(priced_usd, 6) as priced_usd, unpriced_calls, retained_calls, nonstandard_calls,
-  placeholder_calls, output_missing, round(missing_usd, 6) as cost_missing_usd, is_total
+  placeholder_calls, case when :apart then output_missing end as output_missing,
+  case when :apart then round(missing_usd, 6) end as cost_missing_usd, is_total
 from listed
 order by
   is_total,
