@@ -5,21 +5,22 @@
 -- person typed, the begin of the logged command.
 with
 last_sessions as materialized (
-  select t.session_id, max(t.last_ms) as last_ms
-  from transcripts t
-  join sessions s on s.id = t.session_id
+  select s.id
+  from sessions s
   left join projects p on p.id = s.project_id
+  join transcripts t on t.session_id = s.id
+  join threads h on h.transcript_id = t.id
+  join stored_call_sums m on m.thread_id = h.id
   where coalesce(s.repo, p.path, '') = (
       select coalesce(x.repo, y.path, '') from sessions x left join projects y on y.id = x.project_id
       where x.session_id = :session)
-    and t.first_ms <= :until
-    and exists (select 1 from threads h join stored_call_sums m on m.thread_id = h.id where h.transcript_id = t.id)
-  group by t.session_id
-  order by last_ms desc, t.session_id
+    and m.quarter >= 0 and m.quarter * 900000 <= :until
+  group by s.id
+  order by max(t.last_ms) desc, s.session_id
   limit 20
 ),
 transcripts_of as materialized (
-  select id from transcripts where session_id in (select session_id from last_sessions)
+  select id from transcripts where session_id in (select id from last_sessions)
 ),
 callers as materialized (select id from words where word in ('Skill', 'SlashCommand'))
 select distinct 'server' as kind, m.server as name
