@@ -317,7 +317,7 @@ def everything(folder: ClaudeFolder, base: Path) -> None:
 
 
 def test_every_command_has_the_same_list(folder: ClaudeFolder, tmp_path: Path) -> None:
-    """analyze, waste, fix, optimize, report and auto-inject: the same JSON for the same session."""
+    """analyze, waste, fix, optimize, report, overview and auto-inject: the same JSON for the same session."""
     everything(folder, tmp_path)
     told = actions(folder, SESSION)
     assert {
@@ -333,6 +333,7 @@ def test_every_command_has_the_same_list(folder: ClaudeFolder, tmp_path: Path) -
     assert sorted(freed, reverse=True) == freed
     for command in ("waste", "fix", "optimize", "report"):
         assert told == folder.crusts(command, SESSION, "--json").json()["actions"], command
+    assert told == folder.crusts("overview", "--json").json()["actions"]
     path = next(folder.config.glob(f"projects/*/{SESSION}.jsonl"))
     payload = {"session_id": SESSION, "transcript_path": str(path), "hook_event_name": "UserPromptSubmit"}
     done = folder.crusts("auto-inject", stdin=json.dumps(payload))

@@ -27,5 +27,8 @@ def test_real_transcripts_are_shown_as_they_are(tmp_path: Path) -> None:
     shown = folder.crusts("overview", "--json")
     assert 0 == shown.code, shown.err
     assert "demo" not in shown.err
-    assert 1 == json.loads(shown.out)["schema_version"]
+    found = json.loads(shown.out)
+    full = folder.crusts("readout", "--full").json()
+    assert full.keys() | {"session", "actions"} == found.keys()
+    assert (1, made.session, []) == (found["schema_version"], found["session"], found["actions"])
     assert 1 == folder.crusts("usage", "--json").json()["total"]["calls"]

@@ -14,6 +14,8 @@ from crusts_index.store.settings import Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from crusts_index.insight.session.facts import Facts
     from crusts_index.insight.waste.actions import Action, Target
     from crusts_index.insight.waste.item import WasteItem
@@ -52,6 +54,12 @@ class Store:
         from crusts_index.insight.session.loading import load
 
         return load(self.fetch, session_id, until)
+
+    def readout(self, since: int) -> dict[str, Any]:
+        """The detail of the readout from `since` on, UTC milliseconds."""
+        from crusts_index.quick.readout import read
+
+        return read(self._connection, since, self._settings.project)
 
     def waste(self, facts: Facts, window: Window) -> list[WasteItem]:
         """The waste in the window, by the thresholds of config.json."""
