@@ -6,10 +6,11 @@ Whoever indexes learns by it, whoever judges asks it; pure functions of names an
 from functools import cache
 
 from crusts_index.models import model_family
+from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # `collections.abc` stays off the quick paths
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     Ranges = Sequence[tuple[float, float]]
 
@@ -107,3 +108,17 @@ def quantile(values: "Sequence[float]", share: float) -> float:
     below = int(place)
     above = min(below + 1, len(values) - 1)
     return values[below] + (values[above] - values[below]) * (place - below)
+
+
+class PastWindow(NamedTuple):
+    """A window that was compacted by itself: context and output of its calls, in tokens, and what the history before it
+    had shown of such windows: the model's limit (None: nothing), `buffers` by `buffer_scope`, growth and ranges."""
+
+    model: str
+    asked: str
+    version: str | None
+    calls: "Sequence[tuple[int, int]]"
+    seen_limit: int | None
+    buffers: "Mapping[str, int]"
+    prior: float
+    ranges: "Ranges"

@@ -6,6 +6,7 @@ from crusts_index.cli import options, show
 from crusts_index.cli.declared import Annotated, Option
 from crusts_index.index.estimates import load_weights
 from crusts_index.index.fit import pairs_of
+from crusts_index.index.past_windows import past_windows
 from crusts_index.insight.window.accuracy import (
     Errors,
     Group,
@@ -16,6 +17,7 @@ from crusts_index.insight.window.accuracy import (
     spreads,
     weight_errors,
 )
+from crusts_index.insight.window.record import Record, record_of
 from crusts_index.render import console, table, text
 from crusts_index.rows.reports import EstimatePair
 from crusts_index.store import query
@@ -39,6 +41,9 @@ def accuracy(
         int,
         Option("--fewest", reads=options.whole(), metavar="N", help="Leave out groups of fewer pairs of calls."),
     ] = FEWEST,
+    forecast: Annotated[
+        bool, Option("--forecast", help="Show the record of the forecast instead, over the whole store.")
+    ] = False,
 ) -> None:
     """The error of the token estimates, over all pairs of calls, by what came between them and by model.
 
@@ -47,8 +52,16 @@ def accuracy(
     p90: what three in four and nine in ten errors stay below; all in percent of the growth.
     Each model's factor is the one that is shipped, or that `crusts index` fitted to its calls once there were 100
     pairs. With --verbose all groups, and by Claude Code version the pairs whose content is mostly (80 %) of one kind.
+
+    The record of the forecast: what would have been promised at each call, from the fifth on, of the windows that were
+    compacted by themselves, each by nothing but what stood before it; and what the median of the last 20 steps would
+    have promised.
     """
     with show.opened(settings) as store:
+        record = record_of(past_windows(store)) if forecast or settings.json else None
+        if forecast and not settings.json:
+            _print_record(record)
+            return
         rows = query.rows(store, EstimatePair, since=options.since(since), project=settings.project)
         weights = load_weights(store)
         pairs = pairs_of(store, weights, since=options.since(since), project=settings.project)
@@ -62,6 +75,7 @@ def accuracy(
             "growth": growth._asdict() if growth else dict.fromkeys(Errors._fields) | {"pairs": 0},
             "by": [{"by": one.by, "key": one.key, **one.errors._asdict()} for one in by],
             "weights": [_rounded(one) for one in models],
+            "forecast": _record_json(record),
         }
         show.document(told | ({"rows": [one._asdict() for one in long]} if settings.verbose else {}))
         return
@@ -98,6 +112,37 @@ def _print_weights(models: list[WeightErrors], most: int | None) -> None:
     _more(len(models) - len(shown), "models")
 
 
+def _print_record(record: Record | None) -> None:
+    if record is None:
+        console.remark("No window with more than five calls was compacted by itself yet: no forecast to judge.")
+        return
+    console.remark(
+        f"What was promised at {record.points:,} calls of {record.epochs:,} past windows that were compacted by"
+        " themselves, each by what stood before it, against the calls that came:"
+    )
+    shown = [("forecast", record.points, record.median_abs_error, record.bias, record.twice_too_many)]
+    if record.plain:
+        shown.append(("median of the last 20 steps", *record.plain))
+    heads = ("calls left by", "calls", "error", "bias", "over_twice")
+    console.put(table.table(heads, shown, console.table_width(), _FORMS))
+    console.put("")
+    held = [("more" if one.below is None else f"below {one.below}", *one[1:]) for one in record.horizons]
+    held.append(("all", record.points, record.median_abs_error, record.coverage_80))
+    columns = ("promised", "calls", "error", "in_range")
+    console.put(table.table(columns, held, console.table_width(), _FORMS))
+    console.remark(
+        "error: median size, in percent of the calls left; bias: median, above 0 = too many promised; in_range: the"
+        " range, made to hold 80 %, held the truth."
+    )
+
+
+def _record_json(record: Record | None) -> dict[str, Any]:
+    if record is None:
+        return {**dict.fromkeys(Record._fields), "epochs": 0, "points": 0, "horizons": []}
+    horizons = [one._asdict() for one in record.horizons]
+    return record._asdict() | {"horizons": horizons, "plain": record.plain and record.plain._asdict()}
+
+
 def _more(count: int, what: str) -> None:
     if count > 0:
         console.put(f"+ {count:,} more {what}: --verbose shows all")
@@ -115,4 +160,4 @@ def _signed(share: float) -> str:
     return f"{share * 100:+.1f}%"
 
 
-_FORMS = {**dict.fromkeys(("error", "p75", "p90"), text.percent), "bias": _signed}
+_FORMS = {**dict.fromkeys(("error", "p75", "p90", "over_twice", "in_range"), text.percent), "bias": _signed}

@@ -100,7 +100,7 @@ where kind = 'settings' and (instr(detail, 'autoCompactWindow') or instr(detail,
 """
 
 
-class _Compacted(NamedTuple):
+class Compacted(NamedTuple):
     """An automatic compaction, and the last call before it."""
 
     id: int
@@ -116,7 +116,7 @@ class _Compacted(NamedTuple):
     asked: str | None
 
 
-class _Epoch(NamedTuple):
+class Epoch(NamedTuple):
     """What an automatic compaction ended: tokens from each call on to the trigger, its growth so far, calls left."""
 
     project: str
@@ -143,21 +143,31 @@ def _is_new(store: sqlite3.Connection) -> bool:
     return bool(store.execute(_STATED, (_LEARNED,)).fetchone() != store.execute(_STATE).fetchone())
 
 
-def _all(store: sqlite3.Connection) -> list[Row]:
+def compacted_of(store: sqlite3.Connection) -> list[Compacted]:
+    """The automatic compactions that tell of a model's window, in the order of time."""
     smaller = store.execute(_SMALLER).fetchall()
-    compacted = [
+    return [
         one
-        for one in map(_Compacted._make, store.execute(_COMPACTED))
+        for one in map(Compacted._make, store.execute(_COMPACTED))
         if not any(_holds(setting, one) for setting in smaller)
     ]
-    limits = list(_limits(store, compacted))
-    buffers = {scope: (value, count) for _, scope, _, value, count in _buffers(compacted)}
+
+
+def calls_before(store: sqlite3.Connection, one: Compacted) -> list[tuple[int, int]]:
+    """Context and output of each call of the window that a compaction ended, in tokens."""
+    return store.execute(_CALLS, (one.thread_id, one.epoch, one.branch, one.call)).fetchall()
+
+
+def _all(store: sqlite3.Connection) -> list[Row]:
+    compacted = compacted_of(store)
+    limits = list(limits_of(store, compacted))
+    buffers = {scope: (value, count) for _, scope, _, value, count in buffers_of(compacted)}
     latest = compacted[-MOST_EPOCHS:]
-    epochs = [epoch for one in latest if (epoch := _epoch(store, one, buffers)) is not None]
-    return [*limits, *_buffers(compacted), *_priors(epochs), *_ranges(epochs)]
+    epochs = [epoch for one in latest if (epoch := epoch_of(store, one, buffers)) is not None]
+    return [*limits, *buffers_of(compacted), *priors_of(epochs), *ranges_of(epochs)]
 
 
-def _holds(setting: tuple[str | None, int, int, int], one: _Compacted) -> bool:
+def _holds(setting: tuple[str | None, int, int, int], one: Compacted) -> bool:
     """Whether a setting may have held when a session was compacted."""
     project, first_seen_ms, changed_ms, last_seen_ms = setting
     if project is not None and project != one.project:
@@ -165,7 +175,7 @@ def _holds(setting: tuple[str | None, int, int, int], one: _Compacted) -> bool:
     return min(first_seen_ms, changed_ms) <= (one.time_ms or 0) <= last_seen_ms
 
 
-def _limits(store: sqlite3.Connection, compacted: list[_Compacted]) -> Iterator[Row]:
+def limits_of(store: sqlite3.Connection, compacted: list[Compacted]) -> Iterator[Row]:
     """What each model's window showed itself to be, from when on, as long as nothing else showed."""
     shown: dict[str, list[tuple[int, int, int]]] = {}
     for tokens, time_ms, model, asked in store.execute(_LARGE):
@@ -180,11 +190,11 @@ def _limits(store: sqlite3.Connection, compacted: list[_Compacted]) -> Iterator[
             yield "limit", model, since_ms, limit, context
 
 
-def _limit(one: _Compacted) -> int:
+def _limit(one: Compacted) -> int:
     return lift_window(DEFAULT_CONTEXT_LIMIT, one.pre_tokens)
 
 
-def _buffers(compacted: list[_Compacted]) -> Iterator[Row]:
+def buffers_of(compacted: list[Compacted]) -> Iterator[Row]:
     """The median of what the last compactions of a limit and version line left free."""
     left: dict[str, list[int]] = {}
     for one in compacted:
@@ -197,14 +207,14 @@ def _buffers(compacted: list[_Compacted]) -> Iterator[Row]:
             yield "buffer", scope, 0, int(quantile(last, 0.5)), len(last)
 
 
-def _epoch(store: sqlite3.Connection, one: _Compacted, buffers: dict[str, tuple[float, int]]) -> _Epoch | None:
+def epoch_of(store: sqlite3.Connection, one: Compacted, buffers: dict[str, tuple[float, int]]) -> Epoch | None:
     """The calls that led to a compaction; None where they are few, or it came far from where it is expected."""
     limit = _limit(one)
     seen = buffers.get(buffer_scope(limit, one.model, one.version))
     trigger = limit - (int(seen[0]) if seen else usual_buffer(one.version))
     if not limit - MOST_BUFFER <= one.pre_tokens:
         return None
-    calls = store.execute(_CALLS, (one.thread_id, one.epoch, one.branch, one.call)).fetchall()
+    calls = calls_before(store, one)
     if not calls:
         return None
     first = calls[0][0]
@@ -213,17 +223,17 @@ def _epoch(store: sqlite3.Connection, one: _Compacted, buffers: dict[str, tuple[
         for place, (context, output) in enumerate(calls[:-1])
         if place >= FIRST_POINT and context + output < trigger
     )
-    return _Epoch(one.project or "", points) if points else None
+    return Epoch(one.project or "", points) if points else None
 
 
-def _priors(epochs: list[_Epoch]) -> Iterator[Row]:
+def priors_of(epochs: list[Epoch]) -> Iterator[Row]:
     """By how much windows grew a call until they were compacted: the median over their calls, of all and by project.
 
     Few epochs tell little, so that of all is drawn to what is usual, and a project's to that of all.
     """
     if not epochs:
         return
-    by_project: dict[str, list[_Epoch]] = {}
+    by_project: dict[str, list[Epoch]] = {}
     for epoch in epochs:
         by_project.setdefault(epoch.project, []).append(epoch)
     of_all = _drawn(_prior(epochs), PRIOR, len(epochs), EPOCHS_OF_PRIOR)
@@ -240,15 +250,15 @@ def _drawn(value: float, usual: float, count: int, weight: int) -> float:
     return (count * value + weight * usual) / (count + weight)
 
 
-def _prior(epochs: Iterable[_Epoch]) -> float:
+def _prior(epochs: Iterable[Epoch]) -> float:
     return quantile(sorted(left / calls for epoch in epochs for left, _, _, calls in epoch.points), 0.5)
 
 
-def _ranges(epochs: list[_Epoch]) -> Iterator[Row]:
+def ranges_of(epochs: list[Epoch]) -> Iterator[Row]:
     """What held 80 % of the truth, as shares of what would have been forecast, by horizon."""
     if len(epochs) < LEAST_EPOCHS_OF_RANGES:
         return
-    priors = {scope: value for _, scope, _, value, _ in _priors(epochs)}
+    priors = {scope: value for _, scope, _, value, _ in priors_of(epochs)}
     shares: list[list[float]] = [[] for _ in range(len(HORIZONS) + 1)]
     for epoch in epochs:
         prior = priors.get(epoch.project) or priors.get("") or PRIOR
