@@ -19,7 +19,7 @@ from crusts_index.insight.session.loading import load
 from crusts_index.insight.window.buckets import buckets_of
 from crusts_index.insight.window.habits import Habits
 from crusts_index.insight.window.judge import window_of
-from crusts_index.insight.window.sums import Sums
+from crusts_index.insight.window.many import Many
 from crusts_index.insight.window.trend import Record, _summed, sparkline, trend_of
 from crusts_index.rows.trend import Standing
 from crusts_index.store import query
@@ -46,7 +46,7 @@ def judged(db: Path) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], int]
     with closing(open_store(db)) as store:
         fetch = partial(query.rows, store)
         standings = fetch(Standing, project=None, limit=None)
-        sums = Sums(fetch, standings, {}, {}, Habits(), 0)
+        sums = Many(fetch, standings, {}, {}, Habits(), 0)
         by_sums = [(one, sums.judge(one)) for one in standings if sums.can_judge(one)]
         found, wanted = [], []
         for one, here in by_sums:

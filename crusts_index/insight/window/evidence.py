@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from crusts_index.rows.window import SessionTold
 
 
+UNKNOWN = "unknown"
+"""The model of a session that has none."""
+
+
 class LastCall(NamedTuple):
     """The last call of the live path behind the last boundary; tokens. `answer` is what its blocks come to."""
 
@@ -73,13 +77,13 @@ class Evidence(NamedTuple):
 
 
 def evidence_of(facts: Facts, calibrated: int | None = None) -> Evidence:
-    """The evidence of one session, from its facts as far as the cut goes; `calibrated` as for `fixed_context`."""
+    """The evidence of one session, from its facts as far as the cut goes; `calibrated` as for `start_of`."""
     fixed = fixed_context(facts, calibrated)
     calls = facts.calls
     live = [call for call in calls if call.live_epoch]
     last = live[-1] if live else None
     current = last or (calls[-1] if calls else None)
-    model = current.model if current else "unknown"
+    model = current.model if current else UNKNOWN
     grown, grown_calls = grown_of(calls)
     boundary = facts.live_from
     return Evidence(

@@ -8,7 +8,9 @@ from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from crusts_index.insight.session.facts import Block, Call, Facts
+    from collections.abc import Sequence
+
+    from crusts_index.insight.session.facts import Block, Call, ContextReport, Facts, Surrounding
 
 LEAST_TOKENS = 1_000
 DEFAULT_SKILLS_TOKENS = 476
@@ -47,54 +49,92 @@ def unknown_fixed(reason: str, first: int | None = None, messages: int = 0, atta
     return FixedContext(None, 0, 0, 0, 0, None, first, messages, attachments, reason)
 
 
-def fixed_context(facts: Facts, calibrated: int | None = None) -> FixedContext:
-    """Derive the fixed context of a session from its first call.
+class Start(NamedTuple):
+    """The first call of a session and what stood before it, in tokens: all that its fixed context follows from.
+
+    `schemas` are those of the core tools. `bound`: what the first call after a compaction leaves for the fixed context,
+    the least of several; None = there was none. `is_listed`, `is_nested`: a skill listing, a nested CLAUDE.md stands
+    before it. `files` surrounded the session, all that did if `is_complete`.
+    """
+
+    context: int
+    messages: int
+    attachments: int
+    schemas: int
+    bound: int | None
+    is_listed: bool
+    is_nested: bool
+    files: Sequence[Surrounding]
+    is_complete: bool
+
+
+def start_of(facts: Facts, calibrated: int | None = None) -> Start | None:
+    """The start of a session; None without a call.
 
     `calibrated`: tokens of the core schemas as the user's `/context` said; a report in the session outranks it.
     """
-    schemas = core_schema_tokens(facts.session.first_version, reported_schemas(facts) or calibrated)
     if not facts.calls:
-        return unknown_fixed("no call yet, so nothing to derive it from")
+        return None
     first = facts.calls[0]
     before = _blocks_before(facts, first)
-    messages = sum(block.tokens for block in before if block.kind != "attachment")
-    attachments = sum(block.tokens for block in before if block.kind == "attachment")
-    whole = first.context_tokens - messages - attachments
-    said = f"first call {first.context_tokens:,} − {messages + attachments:,} in messages before it"
-    bound = _bound_by_compactions(facts)
-    if bound is not None and LEAST_TOKENS <= bound < whole:
-        said += f" is more than the {bound:,} that a call right after a compaction leaves for it"
-        whole = bound
+    return Start(
+        context=first.context_tokens,
+        messages=sum(block.tokens for block in before if block.kind != "attachment"),
+        attachments=sum(block.tokens for block in before if block.kind == "attachment"),
+        schemas=core_schema_tokens(facts.session.first_version, reported_schemas(facts.context_reports) or calibrated),
+        bound=_bound_by_compactions(facts),
+        is_listed=any(block.subtype == "skill_listing" for block in before),
+        is_nested=any(block.subtype == "nested_memory" for block in before),
+        files=facts.surroundings,
+        is_complete=facts.surroundings_complete,
+    )
+
+
+def fixed_context(facts: Facts, calibrated: int | None = None) -> FixedContext:
+    """Derive the fixed context of a session from its facts; `calibrated` as for `start_of`."""
+    return fixed_by(start_of(facts, calibrated))
+
+
+def fixed_by(start: Start | None) -> FixedContext:
+    """Derive the fixed context of a session from its start."""
+    if start is None:
+        return unknown_fixed("no call yet, so nothing to derive it from")
+    known = start.messages + start.attachments
+    whole = start.context - known
+    said = f"first call {start.context:,} − {known:,} in messages before it"
+    if start.bound is not None and LEAST_TOKENS <= start.bound < whole:
+        said += f" is more than the {start.bound:,} that a call right after a compaction leaves for it"
+        whole = start.bound
     if whole < LEAST_TOKENS:
         reason = f"{said} leaves {whole:,}, less than {LEAST_TOKENS:,}: not derived"
-        return unknown_fixed(reason, first.context_tokens, messages, attachments)
-    claude_md, memory, skills = _around(facts, before)
-    internal = whole - schemas - claude_md - memory - skills
+        return unknown_fixed(reason, start.context, start.messages, start.attachments)
+    claude_md, memory, skills = _around(start)
+    internal = whole - start.schemas - claude_md - memory - skills
     if internal < LEAST_TOKENS:
         reason = f"{said} = {whole:,}, undivided: the parts known would not fit into it"
-        return FixedContext(whole, 0, 0, 0, 0, None, first.context_tokens, messages, attachments, reason)
-    reason = f"{said} = {whole:,}, of which core schemas {schemas:,}"
-    if facts.surroundings_complete:
+        return FixedContext(whole, 0, 0, 0, 0, None, start.context, start.messages, start.attachments, reason)
+    reason = f"{said} = {whole:,}, of which core schemas {start.schemas:,}"
+    if start.is_complete:
         reason += f", CLAUDE.md {claude_md:,}, memory {memory:,}, skills {skills:,}"
     else:
         reason += "; the rest undivided, since what surrounded the session is not known as it was then"
     return FixedContext(
         tokens=whole,
-        schema_tokens=schemas,
+        schema_tokens=start.schemas,
         claude_md_tokens=claude_md,
         memory_tokens=memory,
         skill_tokens=skills,
         internal_tokens=internal,
-        first_call_tokens=first.context_tokens,
-        known_message_tokens=messages,
-        known_attachment_tokens=attachments,
+        first_call_tokens=start.context,
+        known_message_tokens=start.messages,
+        known_attachment_tokens=start.attachments,
         reason=reason,
     )
 
 
-def reported_schemas(facts: Facts) -> int | None:
+def reported_schemas(reports: Sequence[ContextReport]) -> int | None:
     """Tokens of the loaded system tools as the session's last `/context` said."""
-    reported = (schemas_of(report.rows) for report in reversed(facts.context_reports) if report.id > 0)
+    reported = (schemas_of(report.rows) for report in reversed(reports) if report.id > 0)
     return next((tokens for tokens in reported if tokens), None)
 
 
@@ -126,22 +166,20 @@ def _blocks_before(facts: Facts, first: Call) -> list[Block]:
     return before
 
 
-def _around(facts: Facts, before: list[Block]) -> tuple[int, int, int]:
+def _around(start: Start) -> tuple[int, int, int]:
     """Tokens of CLAUDE.md files, memory and skill listings; nothing where they are not known as they were."""
-    if not facts.surroundings_complete:
+    if not start.is_complete:
         return 0, 0, 0
     claude_md = memory = skills = 0
-    listed = any(block.subtype == "skill_listing" for block in before)
-    nested = any(block.subtype == "nested_memory" for block in before)
-    for one in facts.surroundings:
+    for one in start.files:
         loaded = one.detail.get("loaded_tokens", one.tokens)
         if one.kind in ("claude_md", "rule"):
-            if not (nested and one.project_path is not None):
+            if not (start.is_nested and one.project_path is not None):
                 claude_md += loaded + one.detail.get("import_tokens", 0)
         elif one.kind == "memory":
             memory += loaded
-        elif one.kind in ("skill", "command", "agent") and not listed:
+        elif one.kind in ("skill", "command", "agent") and not start.is_listed:
             skills += loaded
-    if not listed and not skills:
+    if not start.is_listed and not skills:
         skills = DEFAULT_SKILLS_TOKENS
     return claude_md, memory, skills

@@ -7,8 +7,8 @@ from crusts_index.insight.session.loading import load
 from crusts_index.insight.window.buckets import buckets_of
 from crusts_index.insight.window.habits import habits_of
 from crusts_index.insight.window.judge import window_of
+from crusts_index.insight.window.many import Judged, Many
 from crusts_index.insight.window.settings import window_settings
-from crusts_index.insight.window.sums import Judged, Sums
 from crusts_index.rows.trend import Standing
 from crusts_index.tuples import NamedTuple
 
@@ -69,7 +69,7 @@ def trend_of(
     """The last sessions by their last activity (D14)."""
     standings = fetch(Standing, project=project, limit=limit)
     habits = habits_of(fetch)
-    sums = Sums(fetch, standings, config, environ, habits, now_ms)
+    many = Many(fetch, standings, config, environ, habits, now_ms)
 
     def whole(one: Standing) -> tuple[Judged, int]:
         facts = load(fetch, one.session_id)
@@ -78,7 +78,7 @@ def trend_of(
 
     records = []
     for one in reversed(standings):
-        judged, messages = (sums.judge(one), one.messages) if sums.can_judge(one) else whole(one)
+        judged, messages = (many.judge(one), one.messages) if many.can_judge(one) else whole(one)
         records.append(_record(one, judged, messages))
     return _summed(records)
 

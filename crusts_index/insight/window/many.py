@@ -11,15 +11,22 @@ import json
 from itertools import groupby
 
 from crusts_index.insight.session.circumstances import Around, around_of, report_of
-from crusts_index.insight.session.facts import CATEGORIES, Call, Compaction, ContextReport, Facts, Session, Surrounding
+from crusts_index.insight.session.facts import CATEGORIES, ContextReport, Surrounding
 from crusts_index.insight.session.inferred import DROP_TOKENS
 from crusts_index.insight.session.parts import fork_of, uuid_key
 from crusts_index.insight.session.path import Fork, walk
 from crusts_index.insight.window.buckets import Buckets, reconciled
-from crusts_index.insight.window.catalogue import deferred_load_tokens
+from crusts_index.insight.window.catalogue import core_schema_tokens, deferred_load_tokens
 from crusts_index.insight.window.contents import ESTIMATED, Contents
-from crusts_index.insight.window.evidence import Automatic, Evidence, LastCall, asked_model, payloads_of
-from crusts_index.insight.window.fixed import FixedContext, fixed_context
+from crusts_index.insight.window.evidence import (
+    UNKNOWN,
+    Automatic,
+    Evidence,
+    LastCall,
+    asked_model,
+    payloads_of,
+)
+from crusts_index.insight.window.fixed import FixedContext, Start, fixed_by, reported_schemas
 from crusts_index.insight.window.judge import Window, judge
 from crusts_index.insight.window.settings import LIVE_MS, pasted_schemas, settings_by
 from crusts_index.rows.trend import (
@@ -55,22 +62,8 @@ class Judged(NamedTuple):
     buckets: Buckets
 
 
-class _Before(NamedTuple):
-    """The fields of a block that the fixed context asks for."""
-
-    call_ordinal: int
-    subtype: str | None
-    kind: str
-    tokens: int
-    epoch: int = 0
-    on_path: bool = True
-    branch: int = 0
-    call_id: int | None = None
-    record_id: int = 0
-
-
-class Sums:
-    """The sums of the sessions that can be judged by them."""
+class Many:
+    """Sessions that can be judged by sums, one set of queries for all of them."""
 
     def __init__(
         self,
@@ -182,20 +175,23 @@ class Sums:
 
     def judge(self, one: Standing) -> Judged:
         """The window of a session that `can_judge` accepts."""
-        facts = self._digest(one)
         last_ms = one.last_ms
         is_live = last_ms is not None and self._now_ms - last_ms < LIVE_MS
         schemas = pasted_schemas(self._pasted, one.version)
-        settings = settings_by(self._config, self._environ if is_live else {}, facts.settings, schemas)
-        fixed = fixed_context(facts, schemas)
+        start = self._starts.get(one.transcript)
+        first_ms = start.time_ms if start is not None and start.time_ms is not None else one.started_ms
+        around = self._surroundings(one, first_ms)
+        settings = settings_by(self._config, self._environ if is_live else {}, around.settings, schemas)
+        fixed = fixed_by(self._start(one, start, around, schemas) if start is not None else None)
         contents = self._contents_of(one, fixed)
-        window = judge(self._evidence(one, facts, fixed, contents.total), settings, self._habits)
+        window = judge(self._evidence(one, fixed, contents.total), settings, self._habits)
         return Judged(window, reconciled(contents, window.size, may_scale=True))
 
-    def _evidence(self, one: Standing, facts: Facts, fixed: FixedContext, counted: int) -> Evidence:
+    def _evidence(self, one: Standing, fixed: FixedContext, counted: int) -> Evidence:
         """As `evidence_of` has it, but for what the forecast asks for."""
-        last = self._calls.get(one.transcript)
-        model = facts.calls[-1].model if facts.calls else "unknown"
+        last, models = self._calls.get(one.transcript), self._models.get(one.transcript, [])
+        latest = max(models, key=lambda row: row.last_id, default=None)
+        model = last.model if last is not None else latest.model if latest is not None else UNKNOWN
         told = self._told.get(one.transcript, [])
         return Evidence(
             session_id=one.session_id,
@@ -204,9 +200,9 @@ class Sums:
             last_ms=one.last_ms,
             model=model,
             asked=last.asked if last is not None and last.asked else asked_model(model, None, told),
-            has_calls=bool(facts.calls),
+            has_calls=bool(models),
             last=LastCall(last.context, last.output, last.answer or 0, last.answer is not None) if last else None,
-            largest=facts.calls[-1].context_tokens if facts.calls else 0,
+            largest=next((row.largest for row in models if row.model == model), 0),
             grown=0,
             grown_calls=0,
             post_tokens=one.post_tokens,
@@ -218,51 +214,27 @@ class Sums:
                 if row.model is not None and row.pre_tokens
             ),
             payloads=payloads_of(told),
-            reports=tuple(facts.context_reports),
+            reports=tuple(self._reports.get(one.session_id, ())),
         )
 
-    def _digest(self, one: Standing) -> Facts:
-        """As much of a session's facts as limit and fixed context ask for: of its calls the first and the last."""
-        start, last = self._starts.get(one.transcript), self._calls.get(one.transcript)
-        models = self._models.get(one.transcript, [])
-        calls: list[Call] = []
-        blocks: list[_Before] = []
-        compactions: list[Compaction] = []
-        if start is not None:
-            model = last.model if last is not None else max(models, key=lambda row: row.last_id).model
-            largest = next((row.largest for row in models if row.model == model), 0)
-            ordinal = start.ordinal
-            calls.append(_call(start.id, ordinal, start.time_ms, start.context, ""))
-            blocks += [
-                _Before(ordinal - 1, None, "text", start.messages),
-                _Before(ordinal - 1, None, "attachment", start.attachments),
-            ]
-            blocks += [
-                _Before(ordinal - 1, subtype, "attachment", 0)
-                for subtype, is_there in (("skill_listing", start.listed), ("nested_memory", start.nested))
-                if is_there
-            ]
-            for epoch, boundary in enumerate(self._boundaries.get(one.transcript, ()), 1):
-                compactions.append(_boundary(boundary, epoch))
-                if boundary.context is not None:
-                    carried = boundary.carried + self._kept_tokens.get(boundary.id, 0)
-                    calls.append(_call(boundary.id, ordinal + 2, None, boundary.context, "", epoch))
-                    blocks.append(_Before(ordinal + 1, None, "text", carried, epoch))
-            calls.append(_call(one.end_id, ordinal + 1, None, largest, model))
-        first_ms = calls[0].time_ms if calls and calls[0].time_ms is not None else one.started_ms
-        around = self._surroundings(one, first_ms)
-        return Facts(
-            session=_session(one),
-            calls=calls,
-            blocks=blocks,
-            compactions=compactions,
-            context_reports=self._reports.get(one.session_id, []),
-            surroundings=around.files,
-            surroundings_complete=around.is_complete,
-            settings=around.settings,
-            is_partial=False,
-            parts=[one.transcript],
-            _fetch=self._fetch,
+    def _start(self, one: Standing, start: TrendStart, around: Around, schemas: int | None) -> Start:
+        """As `start_of` has it."""
+        left = [
+            row.context - row.carried - self._kept_tokens.get(row.id, 0)
+            for row in self._boundaries.get(one.transcript, ())
+            if row.context is not None
+        ]
+        reported = reported_schemas(self._reports.get(one.session_id, []))
+        return Start(
+            context=start.context,
+            messages=start.messages,
+            attachments=start.attachments,
+            schemas=core_schema_tokens(one.version, reported or schemas),
+            bound=min(left, default=None),
+            is_listed=bool(start.listed),
+            is_nested=bool(start.nested),
+            files=around.files,
+            is_complete=around.is_complete,
         )
 
     def _surroundings(self, one: Standing, first_ms: int | None) -> Around:
@@ -292,68 +264,3 @@ class Sums:
         loaded = sum(map(deferred_load_tokens, dict.fromkeys(map(str, names))))
         tokens["tools"] += loaded
         return Contents(tokens, dict.fromkeys(CATEGORIES, ESTIMATED), messages, loaded)
-
-
-def _call(record: int, ordinal: int, time_ms: int | None, context: int, model: str, epoch: int = 0) -> Call:
-    return Call(
-        id=record,
-        record_id=record,
-        last_record_id=record,
-        message=0,
-        ordinal=ordinal,
-        branch=0,
-        epoch=epoch,
-        model=model,
-        time_ms=time_ms,
-        input_tokens=0,
-        cache_read_tokens=0,
-        cache_write_tokens=0,
-        cache_write_1h_tokens=0,
-        output_tokens=0,
-        thinking_tokens=None,
-        context_tokens=context,
-        cost_usd=None,
-        cache_read_usd=None,
-        stop_reason=None,
-        is_placeholder=False,
-        on_path=True,
-        live_epoch=True,
-        effort=None,
-    )
-
-
-def _session(one: Standing) -> Session:
-    return Session(
-        session_id=one.session_id,
-        project=one.project,
-        project_folder=None,
-        title=None,
-        version=one.version,
-        first_version=one.version,
-        started_ms=one.started_ms,
-        last_ms=one.last_ms,
-        gone=False,
-        transcript_path=None,
-        messages=one.messages,
-    )
-
-
-def _boundary(one: TrendBoundary, epoch: int) -> Compaction:
-    return Compaction(
-        id=one.id,
-        message=None,
-        time_ms=None,
-        trigger=one.trigger,
-        pre_tokens=one.pre_tokens,
-        post_tokens=None,
-        dropped_tokens=None,
-        duration_ms=None,
-        focus=None,
-        preserved=(),
-        discovered_tools=(),
-        epoch=epoch,
-        branch=0,
-        summary_record_id=None,
-        summary_message=None,
-        is_owner=True,
-    )
