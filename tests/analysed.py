@@ -39,7 +39,7 @@ class Analysed:
         with closing(open_store(db)) as store:
             self.facts: Facts = load(partial(query.rows, store), session, until, trim=trim)
             self.facts.texts()
-        self.window: Window = window_of(self.facts, settings, habits)
+            self.window: Window = window_of(self.facts, settings, habits)
         self.buckets: Buckets = buckets_of(self.facts, self.window)
         self.lifetime: Buckets = lifetime_of(self.facts, self.window)
 

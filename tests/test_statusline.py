@@ -358,7 +358,7 @@ def test_it_runs_by_its_place_alone(tmp_path: Path) -> None:
     given = payload(talk(folder, 20_000), **window(200_000, 20_000))
     command = [sys.executable, "-I", "-S", str(place / "crusts_index" / "entry.py"), "statusline"]
     for more in ({}, {"PYTHONHOME": "/nonexistent"}, {"PYTHONPATH": str(tmp_path)}, {"LC_ALL": "C"}, {"LANG": "de_DE"}):
-        env = {"CLAUDE_CONFIG_DIR": str(folder.config), "NO_COLOR": "1", **more}
+        env = {"CLAUDE_CONFIG_DIR": str(folder.config), "CRUSTS_HOME": str(tmp_path), "NO_COLOR": "1", **more}
         done = subprocess.run(command, input=given, env=env, cwd="/", capture_output=True, text=True, check=True)
         assert ("○ 10% · 168 calls left · cache cold\n", "") == (done.stdout, done.stderr)
     said = subprocess.run([*command, "--help"], env=folder.env(), cwd="/", capture_output=True, text=True, check=True)

@@ -77,6 +77,22 @@ def long_session(t: Transcript) -> Transcript:
 # ------------------------------------------------------------------ the numbers are those of analyze
 
 
+def test_a_session_without_a_call_pulls_no_average(folder: ClaudeFolder) -> None:
+    """Its window, share, health and category are null, and the averages are over the others."""
+    empty, full = folder.main(session(1)), folder.main(session(2))
+    empty.prompt("hello")
+    full.prompt("hello")
+    full.response("hi", context=100_000, output=20)
+    db = read(folder, empty, full)
+    with closing(open_store(db)) as store:
+        found = trend_of(partial(query.rows, store), {}, {}, 0, project=None, limit=None)
+    first = next(one for one in found.records if one.session_id == session(1))
+    assert [None] * 5 == [
+        *(first.window_tokens, first.percent_used, first.health, first.top_category, first.top_category_tokens)
+    ]
+    assert (100_020, 50.01) == (found.window_tokens, round(found.percent_used, 2))
+
+
 def test_sums_tell_what_facts_tell(folder: ClaudeFolder) -> None:
     """Window, limit, basis and every category, without the blocks being read one by one."""
     found, wanted, plain = judged(read(folder, long_session(folder.main())))
@@ -256,7 +272,7 @@ def test_nothing_yet(folder: ClaudeFolder) -> None:
 
 def record(percent: float, top: str = "tools") -> Record:
     """A session that ended so full."""
-    return Record("s", "/p", 0, 1_000, percent, 2, 1, "healthy", top, 5, 200_000, "window")
+    return Record("s", "/p", 0, 1_000, percent, 2, 1, "healthy", top, 5, 200_000, "assumed", "window")
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from crusts_index.insight.window.diff import difference
 from crusts_index.insight.window.judge import health_of
 from tests.analysed import Analysed, analysed
 from tests.builders import SESSION, ClaudeFolder, Transcript, image_block, thinking_block, usage, weighs
-from tests.picture import ask, index, new_store, scratch
+from tests.picture import ask, index, new_store, read, scratch
 from tests.profiles import examples
 from tests.program import CORPUS
 from tests.strategies import folders, transcripts, write_folder
@@ -259,3 +259,33 @@ def test_a_fair_sample_has_both_ends_and_every_part_of_the_middle(folder: Claude
     assert [*range(1, 11)] == shown[:10]
     assert [*range(191, 201)] == shown[-10:]
     assert max(b - a for a, b in pairwise(shown)) <= 5
+
+
+def test_a_cut_before_the_first_call_has_that_call_s_fixed_context(folder: ClaudeFolder) -> None:
+    """The window is not known yet; the fixed context is, by the call that came later (D11)."""
+    t = folder.main()
+    t.prompt("hello")
+    grown(t, 20_000)
+    db = read(folder, t)
+    cut = Analysed(db, until=1)
+    assert not cut.window.is_known
+    assert Analysed(db).window.fixed_context.tokens == cut.window.fixed_context.tokens is not None
+
+
+def test_what_stood_before_a_transcript_is_no_fixed_context(folder: ClaudeFolder) -> None:
+    """Where its first message follows one that stands nowhere, what is above the usual is of before (D11)."""
+    for number in range(3, 6):
+        other = folder.main(f"5e551001-0000-4000-8000-{number:012d}")
+        grown(other, 20_000 + number)
+        other.write()
+    t = folder.main()
+    t.prompt("go on", parentUuid="7e551001-0000-4000-8000-000000000009")
+    t.response("done", context=140_000)
+    t.write()
+    db = new_store(folder.home)
+    index(db, folder.config)
+    fixed = Analysed(db).window.fixed_context
+    usual = 20_004 - weighs("prompt 0")
+    assert (usual, 140_000 - weighs("go on") - usual) == (fixed.tokens, fixed.before_tokens)
+    assert "before this transcript begins" in fixed.reason
+    assert 140_000 - weighs("go on") - usual <= Analysed(db).buckets.contents.tokens["conversation"]

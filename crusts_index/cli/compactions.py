@@ -20,8 +20,8 @@ def snapshot(store: Store, facts: Facts) -> dict[str, Any]:
     waste = store.waste(facts, window)
     return {
         "tokensTotal": lifetime_of(facts, window).total,
-        "tokensCurrentContext": window.size,
-        "usagePercentage": round(window.usage_percentage, 1),
+        "tokensCurrentContext": window.size if window.is_known else None,
+        "usagePercentage": round(window.usage_percentage, 1) if window.is_known else None,
         "messageCount": facts.session.messages,
         "wasteCount": sum(item.is_counted for item in waste),
         "compactionCount": len(facts.all_compactions),

@@ -36,6 +36,8 @@ def fix(
         window = found.window
         console.remark(
             f"Nothing to fix: the window is {window.health}, at {window.usage_percentage:.0f}% of its limit."
+            if window.is_known
+            else "Nothing to fix: no call so far, so the window is not known yet."
         )
         return
     page = show.page(settings)

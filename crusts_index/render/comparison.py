@@ -6,6 +6,7 @@ from typing import Any
 
 from crusts_index.folders import last_part
 from crusts_index.insight.waste.comparison import Comparison, Side
+from crusts_index.insight.window.words import NOT_KNOWN, share_words
 from crusts_index.render import bill, text
 from crusts_index.render.page import Page
 
@@ -36,12 +37,14 @@ def comparison_json(found: Comparison) -> Json:
             for one in found.change.categories
         ],
         "window": {
-            "sizeA": a.window.size,
-            "sizeB": b.window.size,
+            "sizeA": a.window.size if a.window.is_known else None,
+            "sizeB": b.window.size if b.window.is_known else None,
             "limitA": a.window.limit,
             "limitB": b.window.limit,
-            "accuracyA": a.window.basis,
-            "accuracyB": b.window.basis,
+            "limitKindA": a.window.limit_kind,
+            "limitKindB": b.window.limit_kind,
+            "accuracyA": a.window.basis if a.window.is_known else None,
+            "accuracyB": b.window.basis if b.window.is_known else None,
         },
         "waste": {
             "countA": a.waste_items,
@@ -81,8 +84,8 @@ def comparison_text(page: Page, found: Comparison) -> None:
     page.rows(("category", "A", "B", "change", "%"), rows, _FORMS)
     page.head("Beside it")
     values = [
-        ("window", text.number(a.window.size), text.number(b.window.size)),
-        ("of its limit", f"{a.window.usage_percentage:.1f}%", f"{b.window.usage_percentage:.1f}%"),
+        ("window", *(text.number(one.window.size) if one.window.is_known else NOT_KNOWN for one in (a, b))),
+        ("of its limit", *(share_words(one.window) for one in (a, b))),
         ("waste, tokens", text.number(a.waste_tokens), text.number(b.waste_tokens)),
         ("waste, items", text.number(a.waste_items), text.number(b.waste_items)),
         ("compactions", text.number(a.compactions), text.number(b.compactions)),

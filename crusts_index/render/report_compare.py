@@ -8,7 +8,7 @@ from typing import Any
 from crusts_index.insight.session.facts import Compaction
 from crusts_index.insight.waste.comparison import Comparison, Side
 from crusts_index.insight.window.composition import Point
-from crusts_index.insight.window.words import limit_words
+from crusts_index.insight.window.words import NOT_KNOWN, limit_words
 from crusts_index.render import bill, text
 from crusts_index.render.report_chart import curve_chart
 from crusts_index.render.report_costs import cache_bar, output_basis
@@ -59,7 +59,12 @@ def _side(letter: str, side: Side, curve: Curve, peak: float) -> Json:
             ("Project", side.project),
             ("Model", window.model),
             ("Messages", f"{side.messages:,}, in {plural(len(points), 'API call')}"),
-            ("Window", f"{window.size:,} ({window.basis}) of {limit_words(window)} tokens, {window.health}"),
+            (
+                "Window",
+                f"{window.size:,} ({window.basis}) of {limit_words(window)} tokens, {window.health}"
+                if window.is_known
+                else NOT_KNOWN,
+            ),
         ],
         "chart": curve_chart(f"curve-{letter.lower()}", points, cuts, top=peak),
         "bar": bucket_bar(side.buckets),

@@ -77,7 +77,7 @@ def project_context(found: ProjectReport) -> Json:
         "tiles": _tiles(found),
         "sessions_chart": _sessions_chart(found.records, found.titles, costs),
         "sessions": _sessions(found.records, found.titles, costs),
-        "spark": sparkline([record.percent_used for record in found.records][-_COLUMNS:]),
+        "spark": sparkline([one.percent_used for one in found.records if one.percent_used is not None][-_COLUMNS:]),
         "days_chart": _days_chart(found.by_day),
         "models": _models(found.by_model),
         "cache": cache_bar(found.billed),
@@ -108,7 +108,7 @@ def _tiles(found: ProjectReport) -> list[Tile]:
     waste = next((row for row in found.waste if row.kind == "total"), None)
     share = waste.wasted_tokens / waste.tokens if waste and waste.tokens else None
     note = cost_note(billed)
-    fullest = max((record.percent_used for record in found.records), default=None)
+    fullest = max((one.percent_used for one in found.records if one.percent_used is not None), default=None)
     return [
         Tile("cost", text.usd(bill.cost(billed)), DERIVED, note),
         Tile("API calls", count(billed.calls), EXACT),
@@ -126,29 +126,33 @@ def _said(record: Record, titles: Mapping[str, str | None]) -> str:
 def _sessions_chart(
     records: Sequence[Record], titles: Mapping[str, str | None], costs: Mapping[str, float | None]
 ) -> Chart | None:
-    shown = list(records)[-_COLUMNS:]
+    shown = [one for one in records if one.percent_used is not None][-_COLUMNS:]
     if not shown:
         return None
     columns = [
         (
             when(one.active_ms, "%d %b"),
             f"{when(one.active_ms)} · {_said(one, titles)} · {one.session_id[:8]}",
-            one.percent_used,
+            one.percent_used or 0.0,
         )
         for one in shown
     ]
     slots = [
         _slot("window", _BOTH, [count(one.window_tokens) for one in shown]),
-        _slot("of its limit", _BOTH, [f"{one.percent_used:.1f}%" for one in shown]),
-        _slot("health", "", [one.health for one in shown]),
+        _slot("of its limit", _BOTH, [_used(one) for one in shown]),
+        _slot("health", "", [one.health or text.NULL for one in shown]),
         _slot("messages", EXACT, [count(one.messages) for one in shown]),
         _slot("compactions", EXACT, [count(one.compactions) for one in shown]),
-        _slot("mostly", ESTIMATED, [one.top_category for one in shown]),
+        _slot("mostly", ESTIMATED, [one.top_category or text.NULL for one in shown]),
         _slot("cost", DERIVED, [text.usd(costs.get(one.session_id)) for one in shown]),
     ]
     title = f"Windows of the last {plural(len(shown), 'session')} as they ended, in per cent of their limit"
-    most = max(one.percent_used for one in shown)
+    most = max(one.percent_used or 0.0 for one in shown)
     return column_chart("sessions", title, "session", columns, slots, lambda value: f"{value:g}%", max(most, 1.0))
+
+
+def _used(one: Record) -> str:
+    return text.NULL if one.percent_used is None else f"{one.percent_used:.1f}%"
 
 
 def _slot(name: str, basis: str, values: list[str]) -> tuple[Slot, list[Any]]:
@@ -168,7 +172,7 @@ def _sessions(records: Sequence[Record], titles: Mapping[str, str | None], costs
     rows = [
         (
             *(when(one.active_ms), f"{_said(one, titles)} · {one.session_id[:8]}", text.tokens(one.window_tokens)),
-            *(f"{one.percent_used:.1f}%", count(one.messages), count(one.compactions)),
+            *(_used(one), count(one.messages), count(one.compactions)),
             text.usd(costs.get(one.session_id)),
         )
         for one in list(records)[: -_SESSIONS - 1 : -1]

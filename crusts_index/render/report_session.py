@@ -15,7 +15,7 @@ from crusts_index.insight.window.composition import Point, largest_steps
 from crusts_index.insight.window.judge import Window
 from crusts_index.insight.window.limit import ASSUMED
 from crusts_index.insight.window.toolset import Toolset
-from crusts_index.insight.window.words import left_words, limit_words, trigger_words
+from crusts_index.insight.window.words import NOT_KNOWN, left_words, limit_words, share_words, trigger_words
 from crusts_index.render import bill, text
 from crusts_index.render.analysis import name_list, span
 from crusts_index.render.analysis_json import duration_seconds
@@ -146,13 +146,13 @@ def _notes(found: SessionReport) -> list[str]:
 
 def _gauge(window: Window) -> Json:
     return {
-        "size": count(window.size),
+        "size": count(window.size) if window.is_known else NOT_KNOWN,
         "limit": limit_words(window),
-        "percent": f"{window.usage_percentage:.1f}%",
+        "percent": share_words(window),
         "filled": round(min(100.0, window.usage_percentage), 2),
         "trigger_at": round(min(100.0, (window.trigger or window.limit) / window.limit * 100), 2),
         "trigger": trigger_words(window),
-        "free": count(window.free),
+        "free": count(window.free) if window.is_known else NOT_KNOWN,
         "basis": window.basis,
         "why": window.why["limit"],
     }

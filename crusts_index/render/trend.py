@@ -7,6 +7,7 @@ from typing import Any
 
 from crusts_index.folders import last_part
 from crusts_index.insight.window.trend import Record, Trend, sparkline
+from crusts_index.insight.window.words import NOT_KNOWN
 from crusts_index.plain import Safe
 from crusts_index.render import bill, text
 from crusts_index.render.analysis_json import timestamp
@@ -30,7 +31,7 @@ _MOST_BLOCKS = 60
 def trend_json(trend: Trend) -> Json:
     """The object that `trend --json` prints; `series` is per cent of the limit, oldest first."""
     return {
-        "records": [{**record_json(one), "project": one.project} for one in trend.records],
+        "records": [{**record_json(one), "project": one.project, "limitKind": one.limit_kind} for one in trend.records],
         "summary": {
             "count": len(trend.records),
             "avgPercentUsed": round(trend.percent_used, 2),
@@ -40,7 +41,7 @@ def trend_json(trend: Trend) -> Json:
             "dominantCategory": trend.dominant_category,
             "direction": trend.direction,
             "percentUsedDelta": round(trend.percent_delta, 2),
-            "series": [round(one.percent_used, 2) for one in trend.records],
+            "series": [_rounded(one.percent_used) for one in trend.records],
         },
     }
 
@@ -49,7 +50,7 @@ def record_json(one: Record) -> Json:
     """One session, keys in the order of COLUMNS."""
     values = (
         *(one.session_id, _name(one.project), timestamp(one.active_ms), one.window_tokens),
-        *(round(one.percent_used, 2), one.messages, one.compactions, one.health, one.top_category),
+        *(_rounded(one.percent_used), one.messages, one.compactions, one.health, one.top_category),
         *(one.top_category_tokens, one.limit, one.basis),
     )
     return dict(zip(COLUMNS, values, strict=True))
@@ -57,7 +58,7 @@ def record_json(one: Record) -> Json:
 
 def trend_csv(trend: Trend) -> Safe:
     """The records as CSV; per cent with two decimals."""
-    rows = [record_json(one) | {"percentUsed": f"{one.percent_used:.2f}"} for one in trend.records]
+    rows = [record_json(one) | {"percentUsed": _percent(one, 2)} for one in trend.records]
     from crusts_index.render import csvout
 
     return csvout.encode(COLUMNS, [list(row.values()) for row in rows])
@@ -70,9 +71,10 @@ def trend_text(page: Page, trend: Trend, limit: int) -> None:
         page.say("No sessions yet: `crusts index` reads the transcripts.")
         return
     page.head(f"{len(records):,} sessions, oldest first" if len(records) > 1 else "1 session")
-    values = [one.percent_used for one in records]
-    line = sparkline(values[-_MOST_BLOCKS:])
-    page.say(f"{line}  {min(values):.1f}% to {max(values):.1f}% of the limit")
+    values = [one.percent_used for one in records if one.percent_used is not None]
+    if values:
+        line = sparkline(values[-_MOST_BLOCKS:])
+        page.say(f"{line}  {min(values):.1f}% to {max(values):.1f}% of the limit")
     page.say(
         f"{_ARROWS[trend.direction]} {trend.direction}: the last third ends {abs(trend.percent_delta):.1f} points "
         f"{'fuller' if trend.percent_delta > 0 else 'emptier'} than the first"
@@ -87,7 +89,7 @@ def trend_text(page: Page, trend: Trend, limit: int) -> None:
     rows = [
         (
             *(one.session_id[:8], _day(one), _name(one.project), one.window_tokens),
-            *(f"{one.percent_used:.1f}%", one.health, one.messages, one.compactions, one.top_category),
+            *(_percent(one, 1, "%"), one.health or NOT_KNOWN, one.messages, one.compactions, one.top_category),
         )
         for one in records[-_SHOWN:]
     ]
@@ -127,6 +129,14 @@ def weeks_text(page: Page, rows: Sequence[TrendWeek]) -> None:
         page.say(f"{unpriced:,} calls have no list price and are not in the cost: try `crusts index --prices --fetch`.")
     if lacking := bill.missing(*rows):
         page.say(lacking)
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 2)
+
+
+def _percent(one: Record, digits: int, unit: str = "") -> str | None:
+    return None if one.percent_used is None else f"{one.percent_used:.{digits}f}{unit}"
 
 
 def _name(project: str) -> str:

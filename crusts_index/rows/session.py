@@ -14,6 +14,14 @@ class SessionFirst(NamedTuple):
     parent_uuid: bytes | str | None
 
 
+@of("session_peers")
+class SessionPeer(NamedTuple):
+    """The first call of another session."""
+
+    transcript: int
+    first_id: int
+
+
 @of("session_tool_uses")
 class SessionToolUse(NamedTuple):
     """A tool use with its result; offset and limit as logged."""

@@ -142,6 +142,7 @@ class TrendStart(NamedTuple):
     attachments: int
     listed: int
     nested: int
+    amid: int
 
 
 @of("trend_surroundings")

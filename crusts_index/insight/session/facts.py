@@ -6,7 +6,9 @@ Ids compare in log order within a transcript. Tokens are exact where a call was 
 
 from __future__ import annotations
 
-from crusts_index.rows.session import SessionText
+from crusts_index.jsontext import dumps
+from crusts_index.rows.session import SessionPeer, SessionText
+from crusts_index.rows.trend import TrendStart
 from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -219,6 +221,7 @@ class Facts:
         "_fetch",
         "_texts",
         "attachments",
+        "begins_amid",
         "blocks",
         "calls",
         "compactions",
@@ -262,6 +265,7 @@ class Facts:
     until: int | None  # the cut, None = all
     trimmed: int  # messages left out at the end because they are a call of crusts itself
     is_partial: bool  # True: cut by `until` as given
+    begins_amid: bool  # True: its first message follows one that stands nowhere
 
     def __init__(self, **values: object) -> None:
         for name, value in values.items():
@@ -269,6 +273,18 @@ class Facts:
         self._texts: dict[int, str] | None = None
 
     _fetch: Fetch
+
+    def whole(self) -> Facts:
+        """The facts of the whole session, where these are cut."""
+        from crusts_index.insight.session.loading import load
+
+        return load(self._fetch, self.session.session_id)
+
+    def peers(self, *, project: str | None, version: str | None) -> list[TrendStart]:
+        """How other sessions began, of a project and version or of all."""
+        found = self._fetch(SessionPeer, session=self.session.session_id, project=project, version=version)
+        firsts = dumps([[row.transcript, row.first_id] for row in found])
+        return self._fetch(TrendStart, firsts=firsts) if found else []
 
     def text(self, block_id: int) -> str | None:
         """The stored text of a block: whole for prompts, answers and summaries, else its beginning (D16)."""

@@ -128,6 +128,7 @@ class _Assembly:
             until=self._until,
             trimmed=0,
             is_partial=False,
+            begins_amid=bool(self._parts) and self._parts[0].begins_amid(self._fetch),
             _fetch=self._fetch,
         )
 

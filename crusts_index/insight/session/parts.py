@@ -69,6 +69,13 @@ class Part:
             self.messages = self._last[0].message
         self._find_end()
 
+    def begins_amid(self, fetch: Fetch) -> bool:
+        """Whether its first message follows one that stands nowhere: then what came before is not known."""
+        first = fetch(SessionFirst, transcript=self.transcript)
+        if not first or first[0].parent_uuid is None:
+            return False
+        return not fetch(SessionRecord, transcript=self.transcript, uuid=first[0].parent_uuid)
+
     def _link(self, fetch: Fetch, before: list[Part]) -> Place | None:
         first = fetch(SessionFirst, transcript=self.transcript)
         if not first or first[0].parent_uuid is None:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 LEAST_TOKENS = 1_000
 DEFAULT_SKILLS_TOKENS = 476
+MORE_THAN_USUAL = 1.5
+"""Times the usual fixed context, above which a transcript that begins in the middle carried more than that."""
 
 
 class FixedContext(NamedTuple):
@@ -34,6 +36,8 @@ class FixedContext(NamedTuple):
     known_message_tokens: int
     known_attachment_tokens: int
     reason: str
+    before_tokens: int = 0
+    """Of a transcript that begins in the middle: what the first call carried of before; no part of `tokens`."""
 
     @property
     def by_category(self) -> dict[str, int]:
@@ -41,7 +45,8 @@ class FixedContext(NamedTuple):
         if self.tokens is None:
             return {}
         other = self.tokens - self.schema_tokens - self.memory_tokens
-        return {"system": other, "tools": self.schema_tokens, "state": self.memory_tokens}
+        parts = {"system": other, "tools": self.schema_tokens, "state": self.memory_tokens}
+        return parts | {"conversation": self.before_tokens} if self.before_tokens else parts
 
 
 def unknown_fixed(reason: str, first: int | None = None, messages: int = 0, attachments: int = 0) -> FixedContext:
@@ -54,7 +59,8 @@ class Start(NamedTuple):
 
     `schemas` are those of the core tools. `bound`: what the first call after a compaction leaves for the fixed context,
     the least of several; None = there was none. `is_listed`, `is_nested`: a skill listing, a nested CLAUDE.md stands
-    before it. `files` surrounded the session, all that did if `is_complete`.
+    before it. `files` surrounded the session, all that did if `is_complete`. `usual`: of a transcript that begins in
+    the middle, the median fixed context of sessions like it; else None.
     """
 
     context: int
@@ -66,13 +72,16 @@ class Start(NamedTuple):
     is_nested: bool
     files: Sequence[Surrounding]
     is_complete: bool
+    usual: int | None = None
 
 
 def start_of(facts: Facts, calibrated: int | None = None) -> Start | None:
-    """The start of a session; None without a call.
+    """The start of a session; None without a call. Of a cut before its first call it is that call's.
 
     `calibrated`: tokens of the core schemas as the user's `/context` said; a report in the session outranks it.
     """
+    if not facts.calls and facts.is_partial:
+        facts = facts.whole()
     if not facts.calls:
         return None
     first = facts.calls[0]
@@ -87,6 +96,7 @@ def start_of(facts: Facts, calibrated: int | None = None) -> Start | None:
         is_nested=any(block.subtype == "nested_memory" for block in before),
         files=facts.surroundings,
         is_complete=facts.surroundings_complete,
+        usual=_usual(facts) if facts.begins_amid else None,
     )
 
 
@@ -99,15 +109,20 @@ def fixed_by(start: Start | None) -> FixedContext:
     """Derive the fixed context of a session from its start."""
     if start is None:
         return unknown_fixed("no call yet, so nothing to derive it from")
-    known = start.messages + start.attachments
-    whole = start.context - known
-    said = f"first call {start.context:,} − {known:,} in messages before it"
+    before = start.messages + start.attachments
+    whole = start.context - before
+    said = f"first call {start.context:,} − {before:,} in messages before it"
     if start.bound is not None and LEAST_TOKENS <= start.bound < whole:
         said += f" is more than the {start.bound:,} that a call right after a compaction leaves for it"
         whole = start.bound
     if whole < LEAST_TOKENS:
         reason = f"{said} leaves {whole:,}, less than {LEAST_TOKENS:,}: not derived"
         return unknown_fixed(reason, start.context, start.messages, start.attachments)
+    if start.usual is not None and whole > MORE_THAN_USUAL * start.usual:
+        said += f" = {whole:,}, of which {whole - start.usual:,} are of before this transcript begins"
+        reason = f"{said}; the rest, as usual in sessions like it, is not divided"
+        known = (start.context, start.messages, start.attachments)
+        return FixedContext(start.usual, 0, 0, 0, 0, None, *known, reason, before_tokens=whole - start.usual)
     claude_md, memory, skills = _around(start)
     internal = whole - start.schemas - claude_md - memory - skills
     if internal < LEAST_TOKENS:
@@ -136,6 +151,17 @@ def reported_schemas(reports: Sequence[ContextReport]) -> int | None:
     """Tokens of the loaded system tools as the session's last `/context` said."""
     reported = (schemas_of(report.rows) for report in reversed(reports) if report.id > 0)
     return next((tokens for tokens in reported if tokens), None)
+
+
+def _usual(facts: Facts) -> int | None:
+    """The median fixed context of other sessions: of that project and version, else of the project, else of all."""
+    session = facts.session
+    for project, version in ((session.project, session.first_version), (session.project, None), (None, None)):
+        found = [one.context - one.messages - one.attachments for one in facts.peers(project=project, version=version)]
+        left = sorted(tokens for tokens in found if tokens >= LEAST_TOKENS)
+        if left:
+            return left[len(left) // 2]
+    return None
 
 
 def _bound_by_compactions(facts: Facts) -> int | None:

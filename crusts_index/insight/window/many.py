@@ -116,8 +116,8 @@ class Many:
             if one.transcript in self._models
         ]
         self._starts = {row.transcript: row for row in self._fetch(TrendStart, firsts=json.dumps(firsts))}
-        # What stood before a first call behind a fork is for the facts to tell.
-        self._forked = {start.transcript for start in self._starts.values() if start.branch}
+        # What stood before a first call behind a fork, or before the transcript, is for the facts to tell.
+        self._forked = {start.transcript for start in self._starts.values() if start.branch or start.amid}
         paths = json.dumps([row for one in plain for row in self._path(one)])
         ends = json.dumps([[one.transcript, one.epoch, one.branch] for one in plain])
         windows = json.dumps([[one.transcript, one.epoch, one.boundary or one.transcript << 40] for one in plain])

@@ -25,26 +25,28 @@ _NOTABLE_POINTS = 5
 
 class Record(NamedTuple):
     """One session as it stands at its last activity. The window is exact or derived as `analyze` says, its categories
-    are estimated and on the basis named; compactions are the boundaries that the session owns (D2).
+    are estimated and on the basis named; compactions are the boundaries that the session owns (D2). Of a session
+    without a call nothing is known of the window: None.
     """
 
     session_id: str
     project: str
     active_ms: int | None
-    window_tokens: int
-    percent_used: float
+    window_tokens: int | None
+    percent_used: float | None
     messages: int
     compactions: int
-    health: str
-    top_category: str
-    top_category_tokens: int
+    health: str | None
+    top_category: str | None
+    top_category_tokens: int | None
     limit: int
-    basis: str
+    limit_kind: str
+    basis: str | None
 
 
 class Trend(NamedTuple):
-    """The records, oldest first, and their averages; `percent_delta` is the mean of the last third of them less that
-    of the first, in points of per cent.
+    """The records, oldest first, and their averages, of windows over those that are known; `percent_delta` is the mean
+    of the last third of these less that of the first, in points of per cent.
     """
 
     records: tuple[Record, ...]
@@ -92,44 +94,44 @@ def sparkline(values: Sequence[float]) -> str:
 
 
 def _record(one: Standing, judged: Judged, messages: int) -> Record:
-    window = judged.window
+    window, known = judged.window, judged.window.is_known
     top = max(judged.buckets.buckets, key=lambda bucket: bucket.tokens)
     return Record(
         session_id=one.session_id,
         project=one.project,
         active_ms=one.active_ms,
-        window_tokens=window.size,
-        percent_used=window.usage_percentage,
+        window_tokens=window.size if known else None,
+        percent_used=window.usage_percentage if known else None,
         messages=messages,
         compactions=one.compactions,
-        health=window.health,
-        top_category=top.category,
-        top_category_tokens=top.tokens,
+        health=window.health if known else None,
+        top_category=top.category if known else None,
+        top_category_tokens=top.tokens if known else None,
         limit=window.limit,
-        basis=judged.buckets.basis,
+        limit_kind=window.limit_kind,
+        basis=judged.buckets.basis if known else None,
     )
 
 
 def _summed(records: list[Record]) -> Trend:
-    if not records:
-        return Trend((), 0.0, 0.0, 0.0, 0.0, CATEGORIES[0], "flat", 0.0)
-    count = len(records)
+    shares = [one.percent_used for one in records if one.percent_used is not None]
+    tokens = [one.window_tokens for one in records if one.window_tokens is not None]
+    names = [one.top_category for one in records if one.top_category is not None]
     delta = 0.0
-    if count >= _LEAST_RECORDS:
-        third = max(1, count // 3)
-        delta = _mean(records[-third:]) - _mean(records[:third])
-    names = [record.top_category for record in records]
+    if len(shares) >= _LEAST_RECORDS:
+        third = max(1, len(shares) // 3)
+        delta = _mean(shares[-third:]) - _mean(shares[:third])
     return Trend(
         records=tuple(records),
-        percent_used=_mean(records),
-        window_tokens=sum(record.window_tokens for record in records) / count,
-        compactions=sum(record.compactions for record in records) / count,
-        messages=sum(record.messages for record in records) / count,
-        dominant_category=max(dict.fromkeys(names), key=names.count),
+        percent_used=_mean(shares),
+        window_tokens=_mean(tokens),
+        compactions=_mean([one.compactions for one in records]),
+        messages=_mean([one.messages for one in records]),
+        dominant_category=max(dict.fromkeys(names), key=names.count, default=CATEGORIES[0]),
         direction="worsening" if delta > _NOTABLE_POINTS else "improving" if delta < -_NOTABLE_POINTS else "flat",
         percent_delta=delta,
     )
 
 
-def _mean(records: list[Record]) -> float:
-    return sum(record.percent_used for record in records) / len(records)
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0

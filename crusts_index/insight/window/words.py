@@ -36,6 +36,11 @@ def limit_words(window: Judged) -> str:
     return f"{window.limit:,} (assumed)" if window.limit_kind == ASSUMED else f"{window.limit:,}"
 
 
+def share_words(window: Window) -> str:
+    """How full the window is, in per cent of its limit."""
+    return f"{window.usage_percentage:.1f}%" if window.is_known else NOT_KNOWN
+
+
 def trigger_words(window: Judged) -> str:
     """Where the window is compacted, and how many calls are left until then."""
     if window.trigger is None:
