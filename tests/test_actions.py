@@ -152,7 +152,8 @@ SERVERS = {
     "mcp__tracker__search": "mcp__tracker__search",
     "Monitor": "Monitor",
 }
-SKILLS = "- deploy: Deploy it, and say so.\n- lint: Check it.\nIn all ways.\n- kit:draw: Draw a plan of it."
+LINT = "Check it well. " * 20 + "\n" + "In all ways. " * 20
+SKILLS = f"- deploy: Deploy it.\n- lint: {LINT}\n- kit:draw: {'Draw a plan. ' * 20}"
 
 
 def earlier(folder: ClaudeFolder, project: str = CWD, sessions: int = 2) -> list[Transcript]:
@@ -192,9 +193,7 @@ def test_servers_and_skills_that_nothing_used(folder: ClaudeFolder) -> None:
     assert weights["skill_listing"] == skills.frees_tokens
     assert "deploy" in skills.do
     assert "those of plugins in /plugin" in skills.do
-    assert ["kit:draw", "lint", "deploy"] == sorted(
-        (line.rpartition(":")[0] for line in skills.evidence), key=["kit:draw", "lint", "deploy"].index
-    )
+    assert ["lint", "kit:draw", "deploy"] == [line.rpartition(":")[0] for line in skills.evidence]
 
 
 def test_what_the_project_used_is_left_alone(folder: ClaudeFolder) -> None:

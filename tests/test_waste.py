@@ -164,6 +164,18 @@ def test_the_later_of_two_reads_is_the_waste(folder: ClaudeFolder) -> None:
     assert '"a.py" read 2 times; #5 brought nothing new' in item.description
 
 
+def test_a_small_reread_is_of_low_severity(folder: ClaudeFolder) -> None:
+    """Below 200 tokens: it counts, and nobody is told to compact for it."""
+    t = folder.main()
+    t.prompt("look around")
+    t.read(PATH, "x = 1\n" * 20, context=20_000)
+    t.read(PATH, "x = 1\n" * 20, context=21_000)
+    t.response(LONG + " a.py", context=22_000)
+    found = wasteful(folder, t)
+    assert [("low", True)] == [(item.severity, item.is_counted) for item in found.of("duplicate_read")]
+    assert [] == found.actions
+
+
 def test_parallel_reads_are_costed_each_by_its_own_result(folder: ClaudeFolder) -> None:
     """Two reads in one response: the results are told apart by their tool use ids."""
     t = folder.main()

@@ -44,6 +44,7 @@ _LEAST_NOISE = 1_000  # tokens
 _SESSIONS = 3
 """Sessions of a project that show that something is not used in it; of fewer, many calls do, if it weighs much."""
 _LEAST_CALLS, _LEAST_LISTED = 30, 500
+_LEAST_SKILLS = 100  # tokens; Claude Code brings a few skills of its own
 _NAMES_SHOWN = 10
 _LEAST_USD = 0.005
 
@@ -246,7 +247,7 @@ def _skills(announced: Announced, sources: Sources) -> list[Action]:
     # A plugin's skill may be called by its own name alone.
     idle = {name: tokens for name, tokens in announced.skills.items() if used.isdisjoint((name, name.split(":")[-1]))}
     frees = round(sum(idle.values()))
-    if not frees or not _is_established(sources.past, frees):
+    if frees < _LEAST_SKILLS or not _is_established(sources.past, frees):
         return []
     names = sorted(idle, key=lambda name: (-idle[name], name))
     shown = ", ".join(map(_one_line, names[:_NAMES_SHOWN]))

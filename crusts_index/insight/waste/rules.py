@@ -44,6 +44,7 @@ _BESIDE = frozenset(
 _SHORT_PROMPT = 100  # characters; a longer prompt says more than that it is done
 _LEAST_EXCHANGE = 500  # tokens
 _LEAST_STALE = 200  # tokens
+_LEAST_REREAD = 200  # tokens; below, nothing is gained by compacting for it
 _LEAST_UNUSED = 1_000  # tokens
 _LEAST_ANSWER = 50  # characters of the model's text or thinking that show that it made use of a result
 _LEAST_THOUGHT = 15  # tokens, of thinking whose text is not logged
@@ -155,8 +156,9 @@ class DuplicateRead(Rule):
             name, tool = base_name(path), uses[0].name
             if excuse is None:
                 count = f"{reads.get(path, 0):,} times" if reads.get(path) != 1 else "once"
+                severity = self.severity if sum(block.tokens for block in blocks) >= _LEAST_REREAD else "low"
                 words = f'"{name}" read {count}; {where} brought nothing new, as nothing had changed'
-                items.append(ground.item(self.name, self.severity, words, self.advice, blocks, path=path, tool=tool))
+                items.append(ground.item(self.name, severity, words, self.advice, blocks, path=path, tool=tool))
             else:
                 words = f'"{name}" read again at {where}: {excuse}'
                 todo = "nothing to do"
