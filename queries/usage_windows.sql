@@ -5,7 +5,8 @@
 --   :project  part of a project's path, in any case; null = all
 -- Columns: key: the category or the path. blocks: parts of messages. tokens: what came in once; shares of the billed
 -- output, else estimated (D9). carried_tokens: times the calls that carried it, estimated. carried_usd: the same at
--- the price of cache reads, derived; in the total the sum of what is priced, in a row null where a call has no price.
+-- the price of cache reads, derived; in the total the sum of what is priced, in a row null where a call has no price;
+-- priced_usd: the sum of what is priced; null = nothing is.
 with
 wanted as (
   select transcript_id from transcript_projects where instr(sought, replace(lower(:project), '\', '/'))
@@ -27,10 +28,12 @@ summed as (
   where key is not null
   group by key
 )
-select key, blocks, tokens, carried_tokens, round(case when is_priced then priced_usd end, 6) as carried_usd, 0 as is_total
+select key, blocks, tokens, carried_tokens, round(case when is_priced then priced_usd end, 6) as carried_usd,
+       round(priced_usd, 6) as priced_usd, 0 as is_total
 from summed
 union all
 select null, ifnull(sum(blocks), 0), ifnull(sum(tokens), 0), ifnull(sum(carried_tokens), 0),
+       round(case when count(*) = 0 then 0.0 else sum(priced_usd) end, 6),
        round(case when count(*) = 0 then 0.0 else sum(priced_usd) end, 6), 1
 from summed
 order by is_total, carried_tokens desc, key;

@@ -150,3 +150,16 @@ def test_numbers_that_may_be_larger() -> None:
         *(text.at_least(None, 1), text.at_least(3, 0)),
         isinstance(text.at_least(3, 1), text.AtLeast),
     )
+
+
+def test_the_timeline_derives_windows_behind_them(folder: ClaudeFolder) -> None:
+    """A window holds what the answer is estimated at, not the placeholder, and says that it is derived."""
+    messages = folder.crusts("timeline", "--json").json()["messages"]
+    assert [
+        (None, None),
+        (21_010 + 2_000, "exact"),
+        (None, None),
+        (23_110 + MISSING + 7, "derived"),
+    ] == [(one["windowTokens"], one["windowAccuracy"]) for one in messages]
+    analyzed = folder.crusts("analyze", "--json").json()["window"]
+    assert (23_110 + MISSING + 7, "derived") == (analyzed["tokens"], analyzed["basis"])

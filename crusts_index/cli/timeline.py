@@ -24,8 +24,9 @@ def timeline(
     """How the window grew, message by message, with its compactions.
 
     Tokens of a message are its share of the output billed, or estimated. The window stands at each call: its
-    context and output, exact as billed. Of many messages the first and last ten and a fair sample of the rest
-    are shown; --json has them all. A message left by a rewind is marked.
+    context and output, exact as billed (derived where the output logged is a placeholder). Of many messages the
+    first and last ten and a fair sample of the rest are shown; --json has them all. A message left by a rewind is
+    marked.
     """
     with opened(settings) as store:
         facts = store.load(store.choose(session, last), until)
@@ -76,6 +77,7 @@ def _json(message: Message) -> dict[str, object]:
         "tokens": message.tokens,
         "cumulativeTokens": message.cumulative_tokens,
         "windowTokens": message.window_tokens,
+        "windowAccuracy": None if message.window_tokens is None else "exact" if message.is_window_exact else "derived",
         "accuracy": "exact" if message.is_exact else "estimated",
         "contentPreview": message.preview[:60].replace("\n", " "),
         "onLivePath": message.on_path,

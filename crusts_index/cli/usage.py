@@ -117,6 +117,8 @@ def _cells(row: Any, names: Sequence[str]) -> list[Any]:
     known = row._asdict()
     if isinstance(row, Usage):
         known["output"], known["cost_usd"] = text.at_least(row.output, row.placeholder_calls), bill.cost(row)
+    elif isinstance(row, WindowUsage):
+        known["carried_usd"] = text.at_least(row.priced_usd, row.carried_usd is None)
     return [known[name] for name in names]
 
 

@@ -245,11 +245,15 @@ def _categories(rows: Sequence[WindowUsage]) -> Table:
     found = [
         (
             "total" if row.is_total else row.key,
-            *(text.tokens(row.tokens), text.tokens(row.carried_tokens), text.usd(row.carried_usd)),
+            *(text.tokens(row.tokens), text.tokens(row.carried_tokens), _carried(row)),
         )
         for row in rows
     ]
     return Table(columns, found, has_total=True)
+
+
+def _carried(row: WindowUsage) -> str:
+    return text.usd(text.at_least(row.priced_usd, row.carried_usd is None))
 
 
 def _files(rows: Sequence[WindowUsage], projects: Sequence[str]) -> Table:
@@ -264,7 +268,7 @@ def _files(rows: Sequence[WindowUsage], projects: Sequence[str]) -> Table:
     base = projects[0] if len(projects) == 1 else None
     bars = shares([row.carried_tokens for row in shown], (text.tokens(row.carried_tokens) for row in shown))
     found = [
-        (inside(row.key, base), bar, text.tokens(row.tokens), text.usd(row.carried_usd))
+        (inside(row.key, base), bar, text.tokens(row.tokens), _carried(row))
         for row, bar in zip(shown, bars, strict=True)
     ]
     return Table(columns, found, more=len(files) - len(shown))

@@ -50,6 +50,7 @@ class WindowUsage(NamedTuple):
     tokens: int
     carried_tokens: int
     carried_usd: float | None
+    priced_usd: float | None
     is_total: int
 
 

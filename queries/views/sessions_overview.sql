@@ -12,6 +12,7 @@
 --   peak_ctx              most context tokens of a call of its main thread (X-ctx), exact; null = no such call
 --   compactions           boundaries on its main thread, exact
 --   cost_usd              of the calls it owns, at list price (D15), derived; null = one is unpriced
+--   priced_usd            of those that are priced; null = none is
 --   placeholder_calls     of them, those whose output is a placeholder (D9): the cost is at least so much
 --   version               of Claude Code, the last one
 --   size_bytes            of its transcripts, as last read
@@ -55,6 +56,10 @@ select
     from transcripts t
       join priced_sums c on c.thread_id >= t.id << 20 and c.thread_id < (t.id + 1) << 20
     where t.session_id = s.id) as cost_usd,
+  (select round(sum(c.cost_usd), 6)
+    from transcripts t
+      join priced_sums c on c.thread_id >= t.id << 20 and c.thread_id < (t.id + 1) << 20
+    where t.session_id = s.id) as priced_usd,
   ifnull((select sum(c.placeholders)
     from transcripts t join stored_call_sums c on c.thread_id >= t.id << 20 and c.thread_id < (t.id + 1) << 20
     where t.session_id = s.id), 0) as placeholder_calls,

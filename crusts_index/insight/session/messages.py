@@ -6,7 +6,9 @@ from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from crusts_index.insight.session.facts import Block, Facts, ToolUse
+    from collections.abc import Iterator
+
+    from crusts_index.insight.session.facts import Block, Call, Facts, ToolUse
 
 _PREVIEW = 200
 _HEAD = _TAIL = 10
@@ -17,8 +19,8 @@ class Message(NamedTuple):
     """One message. `category` is that of most of its tokens, `tokens` are D9.
 
     `cumulative_tokens` sums the contents of the live path since the compaction before; `window_tokens` is the
-    window right after a call, exact as billed, None for other messages. `compaction` is the place, among the
-    session's compactions, of one that this is the first message behind.
+    window right after a call, None for other messages: exact, as billed, but where the call logged a placeholder as
+    its output. `compaction` is the place, among the session's compactions, of the one that it is the first behind.
     """
 
     number: int
@@ -29,6 +31,7 @@ class Message(NamedTuple):
     is_exact: bool
     cumulative_tokens: int
     window_tokens: int | None
+    is_window_exact: bool
     tool: str | None
     preview: str
     on_path: bool
@@ -41,7 +44,8 @@ def messages_of(facts: Facts) -> list[Message]:
     grouped: dict[int, list[Block]] = {}
     for block in facts.blocks:
         grouped.setdefault(block.message, []).append(block)
-    windows = {call.message: call.context_tokens + call.output_tokens for call in facts.calls}
+    windows = {call.message: call.context_tokens + output for call, output in _outputs(facts)}
+    placeholders = {call.message for call in facts.calls if call.is_placeholder}
     uses = {use.id: use for use in facts.tool_uses}
     starts = {one.message: place for place, one in enumerate(facts.all_compactions) if one.message}
     found, running, epoch = [], 0, None
@@ -62,6 +66,7 @@ def messages_of(facts: Facts) -> list[Message]:
                 is_exact=all(block.is_exact for block in blocks),
                 cumulative_tokens=running,
                 window_tokens=windows.get(number),
+                is_window_exact=number not in placeholders,
                 tool=next((block.tool for block in blocks if block.tool), None),
                 preview=_preview(facts, blocks, uses),
                 on_path=first.on_path,
@@ -70,6 +75,16 @@ def messages_of(facts: Facts) -> list[Message]:
             )
         )
     return found
+
+
+def _outputs(facts: Facts) -> Iterator[tuple[Call, int]]:
+    """Each call's output as billed, of a placeholder at least what its answer is estimated at."""
+    answers: dict[int | None, int] = {call.id: 0 for call in facts.calls if call.is_placeholder}
+    for block in facts.blocks if answers else ():
+        if block.call_id in answers:
+            answers[block.call_id] += block.tokens
+    for call in facts.calls:
+        yield call, max(call.output_tokens, answers.get(call.id, 0))
 
 
 def fair_sample(messages: list[Message]) -> list[Message]:
