@@ -163,3 +163,20 @@ def test_the_timeline_derives_windows_behind_them(folder: ClaudeFolder) -> None:
     ] == [(one["windowTokens"], one["windowAccuracy"]) for one in messages]
     analyzed = folder.crusts("analyze", "--json").json()["window"]
     assert (23_110 + MISSING + 7, "derived") == (analyzed["tokens"], analyzed["basis"])
+
+
+def test_analyze_has_the_cost(folder: ClaudeFolder) -> None:
+    """What the session was billed for, main thread and subagents apart; a cut session has none of its own."""
+    worker = folder.subagent(agent="a1")
+    worker.response("ok", usage=usage(input=1_000_000, output=100))
+    worker.write()
+    cost = folder.crusts("analyze", "--json").json()["cost"]
+    assert (3, 2, 1, MISSING, 0) == tuple(
+        cost[key] for key in ("calls", "main_calls", "placeholder_calls", "output_missing", "unpriced_calls")
+    )
+    assert round(cost["main_usd"] + cost["subagents_usd"], 6) == cost["usd"] == cost["priced_usd"]
+    assert 5 + 100 * OUTPUT_PRICE == cost["subagents_usd"]
+    said = folder.crusts("analyze", COLUMNS="200").out
+    assert "≥ $5.08 for 3 calls at list price: 2 of the main thread, ≥ $0.08, and 1 of others, ≥ $5.00" in said
+    assert "1 of 3 calls logged a placeholder" in said
+    assert folder.crusts("analyze", "--until", "2", "--json").json()["cost"] is None

@@ -11,9 +11,10 @@ from crusts_index.insight.session.model_history import model_history
 from crusts_index.insight.window.buckets import buckets_of, lifetime_of
 from crusts_index.insight.window.toolset import toolset_of
 from crusts_index.insight.window.words import window_json
-from crusts_index.render import analysis, analysis_json, console
+from crusts_index.render import analysis, analysis_json, bill, console
 from crusts_index.render.actions import actions_json, actions_text, recommendations_json
 from crusts_index.render.waste_json import waste_json
+from crusts_index.rows.session import Billed
 from crusts_index.store.settings import Settings
 
 
@@ -36,6 +37,7 @@ def analyze(
         toolset, history = toolset_of(facts), model_history(facts)
         waste = store.waste(facts, window)
         actions = store.actions(facts, window, waste)
+        billed = None if facts.is_partial else store.fetch(Billed, session=facts.session.session_id)[0]
         calibration = compare_last(store, facts.session.session_id) if facts.context_reports else []
     if settings.json:
         document: dict[str, Any] = {
@@ -47,6 +49,7 @@ def analyze(
             "trimmedMessages": facts.trimmed,
             "window": window_json(window),
             "breakdown": analysis_json.breakdown_json(facts, window, current, lifetime, toolset, history),
+            "cost": bill.as_json(billed) if billed else None,
             "waste": waste_json(waste),
             "actions": actions_json(actions),
             "recommendations": recommendations_json(actions, window),
@@ -57,6 +60,8 @@ def analyze(
         return
     page = show.page(settings)
     analysis.analysis_text(page, facts, window, current, lifetime, toolset, history)
+    if billed:
+        bill.as_text(page, billed)
     analysis.findings(page, waste)
     actions_text(page, actions)
     if calibration:

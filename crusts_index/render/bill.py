@@ -9,7 +9,10 @@ from crusts_index.render import text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Protocol
+    from typing import Any, Protocol
+
+    from crusts_index.render.page import Page
+    from crusts_index.rows.session import Billed
 
     class Priced(Protocol):
         """Calls, and what is known of their cost: the sum of what is priced, None where nothing is."""
@@ -54,3 +57,34 @@ def missing(*bills: Lacking) -> str:
     tokens = text.tokens(sum(one.output_missing or 0 for one in bills))
     usd = text.usd(sum(one.cost_missing_usd or 0.0 for one in bills))
     return f"≥ at least: {many}. Not in the sums, estimated: {tokens} tokens, {usd}."
+
+
+def as_json(billed: Billed) -> dict[str, Any]:
+    """A session's bill as `analyze --json` has it."""
+    return {
+        "usd": billed.cost_usd,
+        "main_usd": billed.main_usd,
+        "subagents_usd": billed.subagents_usd,
+        "priced_usd": billed.priced_usd,
+        "calls": billed.calls,
+        "main_calls": billed.main_calls,
+        "unpriced_calls": billed.unpriced_calls,
+        "placeholder_calls": billed.placeholder_calls,
+        "output_missing": billed.output_missing,
+        "cost_missing_usd": billed.cost_missing_usd,
+    }
+
+
+def as_text(page: Page, billed: Billed) -> None:
+    """What a session was billed for, in a line or two."""
+    page.head("Cost")
+    others = billed.calls - billed.main_calls
+    split = ""
+    if others:
+        is_bound = billed.placeholder_calls
+        main, rest = (text.usd(text.at_least(usd, is_bound)) for usd in (billed.main_usd, billed.subagents_usd))
+        split = f": {billed.main_calls:,} of the main thread, {main}, and {others:,} of others, {rest}"
+    unpriced = f"; {billed.unpriced_calls:,} have none" if billed.unpriced_calls else ""
+    page.say(f"{text.usd(cost(billed))} for {billed.calls:,} calls at list price{unpriced}{split} (derived).")
+    if billed.placeholder_calls:
+        page.say(missing(billed))

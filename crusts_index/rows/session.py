@@ -151,7 +151,8 @@ class Billed(NamedTuple):
     """The API calls that a session owns (D2): tokens as billed, exact; the cost at list price, None if unpriced.
 
     `priced_usd` sums what is priced. `placeholder_calls`: of output and cost only a lower bound is known;
-    `output_missing` and `cost_missing_usd` estimate what it lacks (D9, D15).
+    `output_missing` and `cost_missing_usd` estimate what it lacks (D9, D15). `main_usd` and `subagents_usd`: what the
+    main thread and all others cost, None where one of their calls is unpriced.
     """
 
     calls: int
@@ -165,6 +166,9 @@ class Billed(NamedTuple):
     placeholder_calls: int
     output_missing: int
     cost_missing_usd: float
+    main_calls: int = 0
+    main_usd: float | None = None
+    subagents_usd: float | None = None
 
     @property
     def cache_read_share(self) -> float | None:
