@@ -128,6 +128,29 @@ def test_without_a_store_the_command_is_regular(folder: ClaudeFolder) -> None:
     assert "\n    /compact\n" in said(folder, payload(session(folder, 150_000)))
 
 
+@pytest.mark.parametrize("is_stored", [True, False])
+def test_a_low_threshold_holds_for_every_command(folder: ClaudeFolder, is_stored: bool) -> None:
+    """Whoever wants to be told from 30 per cent on is told the same by hand."""
+    configure(folder, {"autoInject": {"enabled": True, "threshold": 30}})
+    t = folder.main()
+    t.prompt("begin")
+    t.response("All right, let us begin with the first of these things.", context=69_900, output=100)
+    t.write()
+    if is_stored:
+        assert ["compact"] == [one["id"] for one in folder.crusts("analyze", "--json").json()["actions"]]
+    assert "\n    /compact\n" in said(folder, payload(t))
+
+
+def test_where_there_is_nothing_to_do_nothing_is_said(folder: ClaudeFolder) -> None:
+    """With auto-inject off a window of 35 per cent is no reason to compact."""
+    configure(folder, {"autoInject": {"enabled": False, "threshold": 30}})
+    t = folder.main()
+    t.prompt("begin")
+    t.response("All right.", context=69_900, output=100)
+    t.write()
+    assert [] == folder.crusts("analyze", "--json").json()["actions"]
+
+
 def test_the_gap_is_per_session(folder: ClaudeFolder) -> None:
     """Once in five minutes a session, whatever others are told; then again. A broken log line is skipped."""
     first, second = session(folder, 150_000), session(folder, 150_000, SESSION[:-1] + "2")

@@ -11,6 +11,7 @@ from crusts_index.index.recorded import reader_of
 from crusts_index.index.refresh import roots_of
 from crusts_index.insight.waste.actions import NOWHERE, Sources, Target, actions_of
 from crusts_index.insight.waste.find import find_waste
+from crusts_index.insight.waste.gate import compact_from, gate_of
 from crusts_index.insight.waste.thresholds import thresholds_of
 from crusts_index.rows.actions import Past, Used
 from crusts_index.rows.session import SessionOtherRead
@@ -51,6 +52,7 @@ def advised(
         used=fetch(Used, **about),
         target=target_of(own_folder(facts), settings) if target is None else target,
         recorded=reader_of(fetch, session.session_id),
+        compact_from=compact_from(gate_of(settings.config)),
     )
     return actions_of(facts, window, waste, thresholds_of(settings.config), sources)
 

@@ -110,9 +110,10 @@ def read_log(settings: "Settings", limit: int | None = None) -> "list[dict[str, 
 def _actions(live: "Live", settings: "Settings") -> "list[Action]":
     """What to do by what the store knows of the session, at most one turn behind, and the window as it is now."""
     from crusts_index.insight.waste.actions import compact
+    from crusts_index.insight.waste.gate import compact_from, gate_of
 
     if live.connection is None or live.head is None:
-        return compact(live.window, ())
+        return compact(live.window, (), least=compact_from(gate_of(settings.config)))
     from functools import partial
 
     from crusts_index.insight.session.loading import load

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crusts_index.insight.session.mentions import base_name, short_names
 from crusts_index.insight.waste.announced import Announced
-from crusts_index.insight.waste.gate import opens_at
+from crusts_index.insight.waste.gate import COMPACT_FROM, opens_at
 from crusts_index.insight.waste.noise import find_noise
 from crusts_index.insight.waste.rules import BY_NAME, DuplicateRead
 from crusts_index.insight.window.words import limit_words, trigger_words
@@ -33,8 +33,6 @@ TYPED, SAID, SET = "type", "say", "set"
 HEADING = "Files to avoid reading"
 FREED_SHARE = 0.68
 """What compactions free of the window where the user has made none: the median of 71 that were looked at."""
-COMPACT_FROM = 50.0
-"""Per cent of the limit from which on compacting is worth it by itself."""
 SOON = 20
 """Calls until the trigger below which it is, however small the window."""
 CLAUSES = 3
@@ -126,6 +124,7 @@ class Sources(NamedTuple):
     used: Sequence[Used] = ()
     target: Target = NOWHERE
     recorded: Recorded | None = None
+    compact_from: float = COMPACT_FROM
 
 
 def actions_of(
@@ -137,7 +136,7 @@ def actions_of(
     """
     announced = Announced(facts, sources.recorded)
     found = [
-        *compact(window, waste, sources.past),
+        *compact(window, waste, sources.past, sources.compact_from),
         *_say(waste),
         *_servers(announced, sources),
         *_skills(announced, sources),
@@ -168,12 +167,14 @@ def compact_focus(waste: Sequence[WasteItem]) -> tuple[str, list[WasteItem]] | N
     return (f'{PLAIN} focus "{"; ".join(clauses)}"', items) if clauses else None
 
 
-def compact(window: Window, waste: Sequence[WasteItem], past: Past | None = None) -> list[Action]:
-    """The `/compact` for a window, if it is worth one: half full, near its trigger, or with waste to be named."""
+def compact(
+    window: Window, waste: Sequence[WasteItem], past: Past | None = None, least: float = COMPACT_FROM
+) -> list[Action]:
+    """The `/compact` for a window worth one: full by `least` per cent, near its trigger, or with waste to name."""
     focus, left = compact_focus(waste), window.calls_left
     opens = opens_at(window)
     is_near = (opens is not None and window.size >= opens) or (left is not None and left < SOON)
-    is_due = window.size > 0 and (window.usage_percentage >= COMPACT_FROM or is_near)
+    is_due = window.size > 0 and (window.usage_percentage >= least or is_near)
     if not is_due and focus is None:
         return []
     used = f"the window is at {window.usage_percentage:.0f}% of {limit_words(window)} tokens"

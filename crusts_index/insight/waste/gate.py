@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         def usage_percentage(self) -> float: ...
 
 
+COMPACT_FROM = 50.0
 LEAST_HEADROOM = 20_000
 HEADROOM_SHARE = 0.1
 MIN_GAP_MS = 300_000
@@ -63,6 +64,11 @@ def gate_of(config: Mapping[str, object]) -> Gate:
         threshold=threshold if threshold is not None and 0 < threshold <= 100 else None,
         min_gap_ms=gap if gap is not None else MIN_GAP_MS,
     )
+
+
+def compact_from(gate: Gate) -> float:
+    """Per cent of the limit from which on compacting is worth it by itself: 50, or less where the user says so."""
+    return min(COMPACT_FROM, gate.threshold) if gate.is_enabled and gate.threshold is not None else COMPACT_FROM
 
 
 def is_hot(window: Window, gate: Gate) -> bool:
