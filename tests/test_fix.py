@@ -20,9 +20,8 @@ def test_the_three_texts_that_older_programs_know(folder: ClaudeFolder) -> None:
     assert prompt.startswith("Do not read these files again unless they were changed")
     assert "- kept.py (read again without need at #24)" in prompt.splitlines()
     assert found["compactCommand"] == next(one["do"] for one in found["actions"] if one["id"] == "compact-focus")
-    assert {"schema_version", "sessionId", "sessionPrompt", "claudeMdSnippet", "compactCommand", "actions"} == (
-        found.keys()
-    )
+    said = {"sessionPrompt", "claudeMdSnippet", "compactCommand", "actions"}
+    assert {"schema_version", "sessionId", "window"} | said == found.keys()
 
 
 def test_the_snippet_for_claude_md(folder: ClaudeFolder, tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -121,7 +121,7 @@ def test_priors_are_by_project_from_five_epochs_on(folder: ClaudeFolder) -> None
 
 
 def test_ranges_are_learned_from_ten_epochs_on(folder: ClaudeFolder) -> None:
-    """Windows that all grow alike narrow the range, as far as ten epochs outweigh what is usual."""
+    """Windows that all grow alike narrow the range, as far as their number outweighs what is usual."""
     made = [compacted(folder.main(session(number), model=OPUS), step=900, first=120_000) for number in range(12)]
     habits = learned(store_of(folder, *made))
     usual = Habits().ranges

@@ -5,6 +5,7 @@ from __future__ import annotations
 from crusts_index.cli import options, show
 from crusts_index.cli.judged import judge
 from crusts_index.cli.session import opened
+from crusts_index.insight.window.words import window_json
 from crusts_index.render import console
 from crusts_index.render.actions import actions_json, fix_json
 from crusts_index.store.settings import Settings
@@ -27,6 +28,7 @@ def fix(
         show.document(
             {
                 "sessionId": found.facts.session.session_id,
+                "window": window_json(found.window),
                 **fix_json(found.actions),
                 "actions": actions_json(found.actions),
             }

@@ -7,7 +7,7 @@ from crusts_index.cli.declared import Annotated, Option
 from crusts_index.cli.session import opened
 from crusts_index.insight.session.messages import Message, fair_sample, messages_of
 from crusts_index.insight.session.sizes import sizes_of
-from crusts_index.insight.window.words import limit_words, trigger_words
+from crusts_index.insight.window.words import limit_words, trigger_words, window_json
 from crusts_index.render import analysis, analysis_json, console
 from crusts_index.store.settings import Settings
 
@@ -37,6 +37,7 @@ def timeline(
             {
                 "sessionId": facts.session.session_id,
                 "messageCount": facts.session.messages,
+                "window": window_json(window),
                 "messages": [_json(message) for message in messages],
                 "compactionEvents": analysis_json.compactions_json(facts, window),
             }

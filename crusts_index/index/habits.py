@@ -38,7 +38,7 @@ MOST_EPOCHS = 100
 LEAST_EPOCHS = 5
 """Epochs of a project from which on they tell its growth."""
 LEAST_EPOCHS_OF_RANGES = 10
-EPOCHS_OF_PRIOR, EPOCHS_OF_RANGES = 5, 10
+EPOCHS_OF_PRIOR = EPOCHS_OF_RANGES = 5
 """As many epochs what is usual counts for."""
 LEAST_POINTS = 30
 """Forecasts of a horizon below which they tell no range."""

@@ -81,7 +81,14 @@ class Outline:
         )
         self.calls = [PathCall(row, epoch) for row in rows]
         self.compactions = [
-            Item(id=row.id, epoch=row.epoch, trigger=row.trigger, pre_tokens=row.pre_tokens, detection="marker")
+            Item(
+                id=row.id,
+                epoch=row.epoch,
+                trigger=row.trigger,
+                pre_tokens=row.pre_tokens,
+                time_ms=row.time_ms,
+                detection="marker",
+            )
             for row in boundaries
         ]
         self.all_compactions = self.compactions
