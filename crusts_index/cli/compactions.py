@@ -15,7 +15,7 @@ EXCERPT_CHARS = 2_048
 
 
 def snapshot(store: Store, facts: Facts) -> dict[str, Any]:
-    """A session in seven numbers. The window is exact or derived, the total and the waste are estimated."""
+    """A session in a few numbers. The window is exact or derived, the total and the waste are estimated."""
     window = store.window(facts)
     waste = store.waste(facts, window)
     return {
@@ -26,6 +26,7 @@ def snapshot(store: Store, facts: Facts) -> dict[str, Any]:
         "wasteCount": sum(item.is_counted for item in waste),
         "compactionCount": len(facts.all_compactions),
         "contextLimit": window.limit,
+        "limitKind": window.limit_kind,
     }
 
 

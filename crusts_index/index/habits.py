@@ -17,6 +17,7 @@ from crusts_index.windows import (
     PRIOR,
     RANGES,
     buffer_scope,
+    compacts_when_refused,
     growth_of,
     horizon_of,
     lift_window,
@@ -211,7 +212,8 @@ def epoch_of(store: sqlite3.Connection, one: Compacted, buffers: dict[str, tuple
     """The calls that led to a compaction; None where they are few, or it came far from where it is expected."""
     limit = _limit(one)
     seen = buffers.get(buffer_scope(limit, one.model, one.version))
-    trigger = limit - (int(seen[0]) if seen else usual_buffer(one.version))
+    waits = compacts_when_refused(one.model, one.version)
+    trigger = limit - (int(seen[0]) if seen else 0 if waits else usual_buffer(one.version))
     if not limit - MOST_BUFFER <= one.pre_tokens:
         return None
     calls = calls_before(store, one)
