@@ -111,7 +111,7 @@ def test_models_compare_and_trend(folder: ClaudeFolder) -> None:
         assert ("≥ $0.08" in said, "1 of 2 calls logged a placeholder" in said) == (True, True)
 
 
-@pytest.mark.parametrize("more", [(), ("--project", "")])
+@pytest.mark.parametrize("more", [(), ("--project", "site")])
 def test_reports(folder: ClaudeFolder, more: tuple[str, ...]) -> None:
     """A report has ≥ before them, and calls no such output exact."""
     page = folder.crusts("report", *more, "--format", "md", "--output", "-").out
@@ -180,3 +180,10 @@ def test_analyze_has_the_cost(folder: ClaudeFolder) -> None:
     assert "≥ $5.08 for 3 calls at list price: 2 of the main thread, ≥ $0.08, and 1 of others, ≥ $5.00" in said
     assert "1 of 3 calls logged a placeholder" in said
     assert folder.crusts("analyze", "--until", "2", "--json").json()["cost"] is None
+
+
+def test_a_projects_report_as_json(folder: ClaudeFolder) -> None:
+    """Models and days tell what is missing."""
+    told = folder.crusts("report", "--project", "site", "--json").json()
+    for rows in (told["usage"], told["days"]):
+        assert [(1, MISSING)] == [(row["placeholder_calls"], row["output_missing"]) for row in rows]

@@ -159,7 +159,7 @@ def _project(settings: Settings, period: tuple[int | None, int | None], form: Fo
             records=records,
             titles={row.session: row.title for row in listed},
             by_session=rows(Usage, by="session", apart=None),
-            by_day=rows(Usage, by="day", apart=None),
+            by_day=rows(Usage, by="day", apart=1 if settings.json else None),
             by_model=models,
             tools=rows(ToolUsage, by="tool"),
             servers=rows(ToolUsage, by="server"),
