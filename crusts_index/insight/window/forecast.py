@@ -37,7 +37,7 @@ def forecast_of(window: int | None, trigger: int | None, growth: float, ranges: 
     calls = (trigger - window) / growth
     low, high = ranges[horizon_of(calls)]
     # One call at least, since the window is not there yet.
-    return Forecast(max(1, int(calls)), max(1, int(calls * low)), max(1, int(calls * high + 0.999)), growth, why)
+    return Forecast(max(1, int(calls)), max(1, int(calls * low + 0.5)), max(1, int(calls * high + 0.5)), growth, why)
 
 
 def health_of(percentage: float) -> str:
