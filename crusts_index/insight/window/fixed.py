@@ -154,10 +154,17 @@ def reported_schemas(reports: Sequence[ContextReport]) -> int | None:
 
 
 def _usual(facts: Facts) -> int | None:
-    """The median fixed context of other sessions: of that project and version, else of the project, else of all."""
+    """The median fixed context of other sessions, those that begin at their beginning: of that project and version,
+    else of the project, else of the version, else of all."""
     session = facts.session
-    for project, version in ((session.project, session.first_version), (session.project, None), (None, None)):
-        found = [one.context - one.messages - one.attachments for one in facts.peers(project=project, version=version)]
+    for project, version in (
+        (session.project, session.first_version),
+        (session.project, None),
+        (None, session.first_version),
+        (None, None),
+    ):
+        peers = (one for one in facts.peers(project=project, version=version) if not one.amid)
+        found = (one.context - one.messages - one.attachments for one in peers)
         left = sorted(tokens for tokens in found if tokens >= LEAST_TOKENS)
         if left:
             return left[len(left) // 2]
