@@ -50,6 +50,8 @@ def test_a_live_compaction_is_measured(folder: ClaudeFolder, tmp_path: Path) -> 
     assert "compacted" == found["status"]
     assert [100_100, 20_050] == [found[side]["tokensCurrentContext"] for side in ("before", "after")]
     assert -80_050 == found["delta"]["tokensCurrentContext"]
+    counted = (found["after"]["messageCount"] - found["before"]["messageCount"], 1)
+    assert counted == (found["delta"]["messageCount"], found["delta"]["compactionCount"])
     assert ["docs/plan.md", "src/app.py"] == found["summaryFileRefs"]
     assert found["summaryFileRefs"] == json.loads(result.read_text())["summaryFileRefs"]
 

@@ -229,3 +229,13 @@ def test_the_installed_hook_indexes_its_session_silently(folder: ClaudeFolder) -
     db = folder.home / ".claude-crusts" / "index.db"
     assert [(SESSION,)] == ask(db, "select session_id from sessions")
     assert os.stat(db).st_mode & 0o077 == 0
+
+
+def test_another_threshold_is_told(folder: ClaudeFolder) -> None:
+    """Enabled a second time with another threshold, it changes and says so; with the same one it says that it is on."""
+    folder.crusts("hooks", "auto-inject", "enable")
+    changed, same = (folder.crusts("hooks", "auto-inject", "enable", "--threshold", "55").out for _ in range(2))
+    assert ("Auto-inject is changed: it speaks from 55% of the limit on", True) == (
+        changed.partition(",")[0],
+        "is enabled already: it speaks from 55%" in same,
+    )

@@ -110,3 +110,8 @@ def test_what_the_demo_says(demo: Demo, golden: Callable[[str, str], None]) -> N
     texts = [demo.crusts("models", session["session"], COLUMNS="80").out for session in sessions]
     assert all(len(line) <= 80 for text in texts for line in text.splitlines())
     golden("models.txt", "\n".join(texts))
+
+
+def test_a_switch_and_back_is_told(switching: ClaudeFolder) -> None:
+    """`analyze` names the model before the present one, also where the first was the present one."""
+    assert "claude-opus-4-6 (switched from claude-sonnet-5)" in " ".join(switching.crusts("analyze").out.split())

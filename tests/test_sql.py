@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
+import subprocess
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+from crusts_index.cli import sql
 from crusts_index.store import query
 from crusts_index.store.schema import metadata
 from tests.conftest import Demo, IndexedFolder
@@ -89,10 +93,60 @@ def test_a_statement_from_stdin(demo: Demo) -> None:
 def test_a_reports_sql_can_be_asked_as_it_stands(demo: Demo, name: str) -> None:
     """--report prints the file of queries/; a report over all sessions runs with every parameter null."""
     printed = demo.crusts("sql", "--report", name).out
-    assert query.sql(name).strip() in printed
+    assert name == "status" or query.sql(name).partition("\n")[0] in printed
     if name.partition("_")[0] in ("list", "models", "problems", "readout", "usage"):
         done = demo.crusts("sql", "--json", stdin=query.sql(name))
         assert done.code == 0, done.err
+
+
+COMMANDS = (
+    *("analyze", "fix", "timeline", "diff", "report", "compare", "waste", "lost", "trend", "models", "optimize"),
+    *(
+        "status",
+        "list",
+        "usage",
+        "readout",
+        "accuracy",
+        "calibrate",
+        "bench",
+        "overview",
+        "search",
+        "forget",
+        "rereads",
+    ),
+)
+
+
+@pytest.mark.process
+@pytest.mark.skipif(shutil.which("sqlite3") is None, reason="there is no sqlite3 shell")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_commands_sql_runs_in_the_shell(demo: Demo, name: str) -> None:
+    """As it is printed, with parameters unset, and with a date as text."""
+    printed = demo.crusts("sql", "--report", name).out
+    for setting in ("", """.parameter set :since "'2000-01-01'"\n""", """.parameter set :until "'2000-01-01'"\n"""):
+        done = subprocess.run(
+            ["sqlite3", "-bail", str(demo.db)], input=setting + printed, capture_output=True, text=True, check=False
+        )
+        assert (0, "") == (done.returncode, done.stderr)
+
+
+def test_a_time_may_be_text() -> None:
+    """Milliseconds stay; a bare date is midnight in the user's zone, as `until` the end of its day; Z is UTC."""
+    with closing(sqlite3.connect(":memory:")) as store:
+        for name, given, wanted in (
+            ("since", 5, 5),
+            ("since", None, None),
+            ("since", "1970-01-02T00:00:00Z", 86_400_000),
+        ):
+            text = sql._with_dates(next(sql._TIMES.finditer(f":{name}")))
+            assert (wanted,) == store.execute(f"select {text}", {name: given}).fetchone()
+        day = [
+            store.execute(
+                f"select {sql._with_dates(next(sql._TIMES.finditer(':' + name)))}", {name: "2026-10-01"}
+            ).fetchone()[0]
+            for name in ("since", "until")
+        ]
+    assert (int(datetime(2026, 10, 1).timestamp()) * 1000, 86_400_000) == (day[0], day[1] - day[0])  # noqa: DTZ001
 
 
 def test_a_report_that_is_not_there(demo: Demo) -> None:

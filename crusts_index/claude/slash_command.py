@@ -16,7 +16,8 @@ allowed-tools: Bash(crusts analyze:*), Bash(crusts waste:*), Bash(crusts fix:*)
 {_MARK}
 Run `crusts analyze --json` with the Bash tool, and answer from what it prints alone. Do not read any file for this.
 
-If the command is not found, say that crusts is not installed (`pipx install crusts-index`) and stop.
+If the command is not found, say that crusts is not on the PATH of this shell (`crusts doctor`, run by its full path,
+says more) and stop.
 
 If `actions` is empty, answer with one line: how full the window is, in per cent and tokens, and how many calls are
 left before compaction. Then stop.

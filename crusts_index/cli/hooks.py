@@ -13,7 +13,7 @@ from crusts_index.claude.roots import user_settings
 from crusts_index.claude.settings import read_settings
 from crusts_index.cli import installed, options
 from crusts_index.cli.declared import Annotated, Group, Option
-from crusts_index.insight.waste.gate import gate_of
+from crusts_index.insight.waste.gate import Gate, gate_of
 from crusts_index.quick import auto_inject as quick
 from crusts_index.render import console
 from crusts_index.store.config import write_config
@@ -107,13 +107,19 @@ def inject_enable(
         return add_hook(remove_hook(found, is_injection), INJECT_EVENT, command, INJECT_SECONDS)
 
     done = installed.edit_user_settings(settings, change)
+    before = gate_of(settings.config)
     said: dict[str, object] = {"enabled": True, "installedAt": installed.now()}
     if threshold is not None or headroom:
         said["threshold"] = None if headroom or threshold is None else _whole(threshold)
     if min_gap is not None:
         said["minGapMs"] = min_gap * 1000
     write_config(settings.home, {"autoInject": said})
-    console.put("Auto-inject is enabled." if done.changed else "Auto-inject is enabled already.")
+    after = gate_of({**settings.config, "autoInject": {**_noted(settings), **said}})
+    is_changed = (before.threshold, before.min_gap_ms) != (after.threshold, after.min_gap_ms)
+    how = (
+        "is enabled" if done.changed or not before.is_enabled else "is changed" if is_changed else "is enabled already"
+    )
+    console.put(f"Auto-inject {how}: {_when(after)}.")
     installed.say_edit(done, watch="crusts hooks status")
 
 
@@ -195,9 +201,8 @@ def inject_state(settings: Settings, found: dict[str, Any]) -> dict[str, Any]:
     gate = gate_of(settings.config)
     is_there = INJECT_EVENT in _commands(found, is_injection)
     last = next((entry["ts"] for entry in quick.read_log(settings, 1)), None)
-    when = "near the point of compaction" if gate.threshold is None else f"from {gate.threshold:g}% of the limit on"
     if is_there and gate.is_enabled:
-        message = f"Auto-inject is on: it speaks {when}, at most every {gate.min_gap_ms / 1000:g} s in a session."
+        message = f"Auto-inject is on: {_when(gate)}."
         message += f" Last: {last}." if last else " It has not spoken yet."
     elif gate.is_enabled:
         message = "Auto-inject is on, but gone from the settings: run `crusts hooks auto-inject enable` again."
@@ -224,6 +229,16 @@ def is_ours(command: str) -> bool:
 def is_injection(command: str) -> bool:
     """Whether a command is the hook that advises."""
     return is_crusts_command(command, "auto-inject")
+
+
+def _when(gate: Gate) -> str:
+    place = "near the point of compaction" if gate.threshold is None else f"from {gate.threshold:g}% of the limit on"
+    return f"it speaks {place}, at most every {gate.min_gap_ms / 1000:g} s in a session"
+
+
+def _noted(settings: Settings) -> dict[str, Any]:
+    said = settings.config.get("autoInject")
+    return said if isinstance(said, dict) else {}
 
 
 def _whole(number: float) -> float:

@@ -118,8 +118,8 @@ def _head(page: Page, facts: Facts, history: ModelHistory) -> None:
     session = facts.session
     page.head_session(session.session_id, session.title)
     switched = ""
-    if history.switches and history.segments[0].model != history.current:
-        switched = f" (switched from {history.segments[0].model})"
+    if history.switches:
+        switched = f" (switched from {history.segments[-2].model})"
     cut = f", up to message {facts.until:,}" if facts.is_partial else ""
     page.say(
         f"{session.project} · {history.current}{switched} · "

@@ -28,7 +28,7 @@ SNAPSHOT = (
     "contextLimit",
 )
 """Keys of a snapshot of a session before or after a compaction."""
-DELTAS = ("tokensTotal", "tokensCurrentContext", "usagePercentage", "wasteCount")
+DELTAS = ("tokensTotal", "tokensCurrentContext", "usagePercentage", "messageCount", "wasteCount", "compactionCount")
 
 
 def file_references(text: str) -> list[str]:
