@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from crusts_index.insight.waste.consumers import consumers_of, files_of
+from crusts_index.insight.waste.files import files_of
 from tests.builders import CWD, SESSION, START, ClaudeFolder, Transcript
 from tests.wasteful import LONG, PAGE, Wasteful, chat, three_kinds, wasteful
 
@@ -383,8 +383,8 @@ def test_a_healthy_session_has_nothing_to_do(folder: ClaudeFolder) -> None:
 # ---------------------------------------------------------------------- what takes most
 
 
-def test_consumers_and_files(folder: ClaudeFolder) -> None:
-    """By file, tool, server and part of the fixed context, the largest first; reads counted by their own results."""
+def test_files_of_the_window(folder: ClaudeFolder) -> None:
+    """Each with its reads and edits, what is waste of it, and the numbers of the messages that read it."""
     t = folder.main()
     t.prompt("look")
     t.read(f"{CWD}/one/index.ts", PAGE * 3, context=40_000)
@@ -400,25 +400,3 @@ def test_consumers_and_files(folder: ClaudeFolder) -> None:
         (file.path.removeprefix(f"{CWD}/"), file.reads, file.edits, file.wasted_tokens) for file in files
     ]
     assert [(3,), (5, 7)] == [file.messages for file in files]
-    consumers = consumers_of(found.facts, found.window, found.waste)
-    assert [one.tokens for one in consumers] == sorted((one.tokens for one in consumers), reverse=True)
-    named = {one.name: (one.kind, one.uses, one.note) for one in consumers}
-    assert ("file", 1, "read once") == named["one/index.ts"]
-    assert ("tool", 1, "1 result") == named["MCP server tracker"]
-    assert ("tool", 1, "1 result") == named["Bash results"]
-    assert named["tool schemas"][0] == "schemas"
-    assert sum(one.tokens for one in consumers if one.kind == "file") == found.tokens(3, 5, 7)
-
-
-def test_the_latest_summary_is_a_consumer(folder: ClaudeFolder) -> None:
-    """Of two compactions only the last summary is in the window."""
-    t = folder.main()
-    t.prompt("look")
-    t.response(LONG, context=40_000)
-    for said in ("first ", "second "):
-        t.boundary("auto", 41_000, 900)
-        t.summary(said * 400)
-        t.response(LONG, context=41_000)
-    found = wasteful(folder, t)
-    summaries = [one for one in consumers_of(found.facts, found.window, found.waste) if one.kind == "summary"]
-    assert [("the latest", found.tokens(5))] == [(one.note, one.tokens) for one in summaries]

@@ -12,8 +12,9 @@ from hypothesis import given
 from crusts_index.insight.session.facts import CATEGORIES, Facts
 from crusts_index.insight.session.loading import load
 from crusts_index.insight.window.composition import composition_of, largest_steps, scaled
-from crusts_index.insight.window.contents import Framing, contents_of
+from crusts_index.insight.window.contents import contents_of
 from crusts_index.insight.window.fixed import FixedContext
+from crusts_index.insight.window.framing import Framing
 from crusts_index.insight.window.judge import window_of
 from crusts_index.store import query
 from crusts_index.store.open import open_store

@@ -738,7 +738,7 @@ def test_json_has_the_keys_that_programs_rely_on(folder: ClaudeFolder) -> None:
     """`{waste, recommendations}` with the number of messages from 1, beside what else there is."""
     three_kinds(folder).write()
     found = folder.crusts("waste", "--json").json()
-    assert {"schema_version", "sessionId", "waste", "recommendations", "files", "consumers"} <= found.keys()
+    assert {"schema_version", "sessionId", "waste", "recommendations", "files", "contents"} <= found.keys()
     assert {"recommendations", "estimated_messages_until_compaction", "context_health"} <= found[
         "recommendations"
     ].keys()

@@ -13,6 +13,7 @@ from crusts_index.insight.window.toolset import toolset_of
 from crusts_index.insight.window.words import window_json
 from crusts_index.render import analysis, analysis_json, bill, console
 from crusts_index.render.actions import actions_json, actions_text, recommendations_json
+from crusts_index.render.contents import contents_json
 from crusts_index.render.waste_json import waste_json
 from crusts_index.rows.session import Billed
 from crusts_index.store.settings import Settings
@@ -38,6 +39,7 @@ def analyze(
         waste = store.waste(facts, window)
         actions = store.actions(facts, window, waste)
         billed = None if facts.is_partial else store.fetch(Billed, session=facts.session.session_id)[0]
+        contents = store.contents(facts, window)
         calibration = compare_last(store, facts.session.session_id) if facts.context_reports else []
     if settings.json:
         document: dict[str, Any] = {
@@ -48,6 +50,7 @@ def analyze(
             "until": facts.until if facts.is_partial else None,
             "trimmedMessages": facts.trimmed,
             "window": window_json(window),
+            "contents": contents_json(contents),
             "breakdown": analysis_json.breakdown_json(facts, window, current, lifetime, toolset, history),
             "cost": bill.as_json(billed) if billed else None,
             "waste": waste_json(waste),
@@ -59,7 +62,7 @@ def analyze(
         show.document(document)
         return
     page = show.page(settings)
-    analysis.analysis_text(page, facts, window, current, lifetime, toolset, history)
+    analysis.analysis_text(page, facts, window, current, lifetime, contents, toolset, history)
     if billed:
         bill.as_text(page, billed)
     analysis.findings(page, waste)

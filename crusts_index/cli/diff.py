@@ -9,6 +9,7 @@ from crusts_index.errors import CrustsError
 from crusts_index.insight.window.buckets import buckets_of
 from crusts_index.insight.window.diff import difference
 from crusts_index.render import console
+from crusts_index.render.contents import category_name
 from crusts_index.store.settings import Settings
 
 From = Annotated[int, Option("--from", reads=options.whole(), metavar="N", help="The earlier message.")]
@@ -70,7 +71,7 @@ def diff(
     page.rows(
         ("category", f"at {start}", f"at {end}", "change", "%"),
         [
-            (one.category, one.before, one.after, f"{one.delta:+,}", f"{one.percent:+.1f}%")
+            (category_name(one.category), one.before, one.after, f"{one.delta:+,}", f"{one.percent:+.1f}%")
             for one in (*found.categories, found.total)
         ],
     )

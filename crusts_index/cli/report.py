@@ -102,6 +102,7 @@ def _session(settings: Settings, session: str | None, last: int | None, form: Fo
             current=buckets_of(facts, window),
             lifetime=lifetime_of(facts, window),
             points=composition_of(facts, window),
+            contents=store.contents(facts, window),
             waste=waste,
             actions=store.actions(facts, window, waste),
             events=losses_of(facts, prices_of(store.fetch, facts), lambda end: store.load(chosen, end)),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from crusts_index.insight.waste.actions import Action, Target
     from crusts_index.insight.waste.item import WasteItem
     from crusts_index.insight.window.judge import Window
+    from crusts_index.insight.window.listed import Content
     from crusts_index.rows import Row
 
 
@@ -74,6 +75,13 @@ class Store:
         from crusts_index.quick.advised import advised
 
         return advised(self.fetch, self._settings, facts, window, waste, target)
+
+    def contents(self, facts: Facts, window: Window) -> list[Content]:
+        """Everything in the window, largest first (D17)."""
+        from crusts_index.index.recorded import reader_of
+        from crusts_index.insight.window.listed import list_contents
+
+        return list_contents(facts, window, reader_of(self.fetch, facts.session.session_id))
 
     def window(self, facts: Facts) -> Window:
         """The session's window by the settings that hold for it."""

@@ -8,7 +8,8 @@ from crusts_index.cli.session import opened
 from crusts_index.insight.session.messages import Message, fair_sample, messages_of
 from crusts_index.insight.session.sizes import sizes_of
 from crusts_index.insight.window.words import limit_words, trigger_words, window_json
-from crusts_index.render import analysis, analysis_json, console
+from crusts_index.render import analysis_json, console
+from crusts_index.render.contents import LETTERS
 from crusts_index.store.settings import Settings
 
 All = Annotated[bool, Option("--all", help="Every message, however many there are.")]
@@ -52,7 +53,7 @@ def timeline(
             sizes = sizes_of(facts, cut, window.fixed_context.tokens)
             how = f"compaction ({cut.trigger or cut.detection})"
             rows.append((None, None, None, "", f"── {how}: {_count(sizes.before)} → {_count(sizes.after)} tokens"))
-        letter = analysis.LETTERS[message.category]
+        letter = LETTERS[message.category]
         note = "" if message.on_path else "rewound: "
         tool = f"{message.tool}: " if message.tool else ""
         rows.append((message.number, message.tokens, message.window_tokens, letter, note + tool + message.preview))

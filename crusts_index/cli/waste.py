@@ -7,10 +7,11 @@ from crusts_index.cli.declared import Annotated, Option
 from crusts_index.cli.judged import judge
 from crusts_index.cli.session import opened
 from crusts_index.errors import WrongUsage
-from crusts_index.insight.waste.consumers import consumers_of, files_of
+from crusts_index.insight.waste.files import files_of
 from crusts_index.insight.window.words import window_json
 from crusts_index.render import console, findings, findings_json, waste_overview
 from crusts_index.render.actions import actions_json, actions_text, recommendations_json
+from crusts_index.render.contents import contents_json, contents_text
 from crusts_index.render.waste_json import waste_json
 from crusts_index.rows.reports import HistoryWaste
 from crusts_index.store import query
@@ -53,8 +54,9 @@ def waste(
         raise WrongUsage("--since goes with --all")
     with opened(settings) as store:
         found = judge(store, settings, store.choose(session, last), _message(until))
+        contents = store.contents(found.facts, found.window)
     facts, window, items = found.facts, found.window, found.waste[:limit]
-    files, consumers = files_of(facts, found.waste), consumers_of(facts, window, found.waste)
+    files = files_of(facts, found.waste)
     if settings.json:
         show.document(
             {
@@ -68,7 +70,7 @@ def waste(
                 "excusedTokens": sum(item.excused_tokens for item in found.waste),
                 "accuracy": "estimated",
                 "files": findings_json.files_json(files),
-                "consumers": findings_json.consumers_json(consumers),
+                "contents": contents_json(contents),
                 "actions": actions_json(found.actions),
                 "recommendations": recommendations_json(found.actions, window),
             }
@@ -76,7 +78,7 @@ def waste(
         return
     page = show.page(settings)
     findings.waste_text(page, facts, window, items, everything=settings.verbose)
-    findings.consumers_text(page, consumers)
+    contents_text(page, contents)
     findings.files_text(page, files, facts.session.project)
     actions_text(page, found.actions)
     findings.note_text(page)

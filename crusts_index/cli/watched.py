@@ -133,7 +133,7 @@ class Watched:
                 window = store.window(facts)
                 waste = store.waste(facts, window)
                 return snapshot_of(facts, window)._replace(
-                    contents=contents_now(buckets_of(facts, window), waste),
+                    contents=contents_now(buckets_of(facts, window), store.contents(facts, window), waste),
                     workers=workers_of(facts.tool_uses, facts.threads, self._written(), when.now_ms()),
                     said=last_said(store.fetch, facts),
                 )

@@ -9,21 +9,15 @@ from crusts_index.insight.session.model_history import ModelHistory
 from crusts_index.insight.session.sizes import sizes_of
 from crusts_index.insight.waste.find import WasteItem
 from crusts_index.insight.window.buckets import Buckets
-from crusts_index.insight.window.contents import framing_of, framing_words
+from crusts_index.insight.window.framing import framing_of, framing_words
 from crusts_index.insight.window.judge import Window
+from crusts_index.insight.window.listed import Content
 from crusts_index.insight.window.toolset import Toolset
 from crusts_index.insight.window.words import limit_words, trigger_words
 from crusts_index.render.analysis_json import duration_seconds
+from crusts_index.render.contents import LEGEND, LETTERS, category_name, contents_text
 from crusts_index.render.page import Page
 
-LETTERS = {
-    "conversation": "C",
-    "retrieved": "R",
-    "user": "U",
-    "system": "S",
-    "tools": "T",
-    "state": "M",
-}
 COLOURS = {"healthy": "green", "warming": "yellow", "hot": "red", "critical": "red"}
 
 _SOURCES = {"global": "everywhere", "project": "in the project", "transcript": "not known"}
@@ -39,6 +33,7 @@ def analysis_text(
     window: Window,
     current: Buckets,
     lifetime: Buckets,
+    contents: Sequence[Content],
     toolset: Toolset,
     history: ModelHistory,
 ) -> None:
@@ -46,6 +41,7 @@ def analysis_text(
     _head(page, facts, history)
     _size(page, window)
     _categories(page, current)
+    contents_text(page, contents)
     if facts.all_compactions or lifetime.content_sum != current.content_sum:
         page.say(
             f"Over the session's life {lifetime.content_sum:,} tokens went into its windows "
@@ -150,7 +146,7 @@ def _categories(page: Page, current: Buckets) -> None:
         ("", "category", "tokens", "share", *([""] if with_bars else []), "accuracy"),
         [
             (
-                *(LETTERS[bucket.category], bucket.category, bucket.tokens, f"{bucket.percentage:.1f}%"),
+                *(LETTERS[bucket.category], category_name(bucket.category), bucket.tokens, f"{bucket.percentage:.1f}%"),
                 *([bar(bucket.percentage)] if with_bars else []),
                 bucket.accuracy,
             )
@@ -164,6 +160,7 @@ def _categories(page: Page, current: Buckets) -> None:
             f"As counted: they add up to {current.content_sum:,}, too far from the window "
             f"(× {current.scale:.2f}) to be scaled to it."
         )
+    page.say(LEGEND)
 
 
 def _compactions(page: Page, facts: Facts, window: Window) -> None:

@@ -10,8 +10,8 @@ from crusts_index.insight.session.model_history import ModelHistory
 from crusts_index.insight.session.sizes import CALL, sizes_of
 from crusts_index.insight.window.buckets import Buckets
 from crusts_index.insight.window.catalogue import core_tool_names
-from crusts_index.insight.window.contents import framing_of
 from crusts_index.insight.window.fixed import FixedContext
+from crusts_index.insight.window.framing import framing_of
 from crusts_index.insight.window.judge import Window
 from crusts_index.insight.window.settings import WindowSettings, settings_files
 from crusts_index.insight.window.toolset import Toolset, announced, configured_servers

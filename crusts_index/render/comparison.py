@@ -8,6 +8,7 @@ from crusts_index.folders import last_part
 from crusts_index.insight.waste.comparison import Comparison, Side
 from crusts_index.insight.window.words import NOT_KNOWN, share_words
 from crusts_index.render import bill, text
+from crusts_index.render.contents import category_name
 from crusts_index.render.page import Page
 
 Json = dict[str, Any]
@@ -79,7 +80,9 @@ def comparison_text(page: Page, found: Comparison) -> None:
         page.say(f"{name} · {side.messages:,} messages · {side.window.model}", indent=2)
     said = "the windows now, scaled to their size" if found.change.basis == "window" else "tokens as counted, estimated"
     page.head(f"Tokens by category: {said}")
-    rows = [(one.category, one.before, one.after, one.delta, one.percent) for one in found.change.categories]
+    rows = [
+        (category_name(one.category), one.before, one.after, one.delta, one.percent) for one in found.change.categories
+    ]
     rows.append(("total", total.before, total.after, total.delta, found.total_percent))
     page.rows(("category", "A", "B", "change", "%"), rows, _FORMS)
     page.head("Beside it")

@@ -12,8 +12,9 @@ from crusts_index.insight.window.words import left_words, limit_words, trigger_w
 from crusts_index.plain import Safe, join
 from crusts_index.plain import line as cleaned
 from crusts_index.render import text
-from crusts_index.render.analysis import COLOURS, LETTERS, bar, span
+from crusts_index.render.analysis import COLOURS, bar, span
 from crusts_index.render.console import paint
+from crusts_index.render.contents import LETTERS, category_name, contents_json, shown_contents
 
 Segment = tuple[str, str]
 """Text and its colour; an empty one is none."""
@@ -132,6 +133,7 @@ def as_json(shot: Snapshot, moment: Moment, event: str, previous: str | None) ->
         "categories": {one.name: round(one.percentage, 1) for one in contents.categories} if contents else None,
         "categoryTokens": {one.name: one.tokens for one in contents.categories} if contents else None,
         "categoryBasis": contents.basis if contents else None,
+        "contents": contents_json(contents.rows) if contents else None,
         "wasteCount": contents.waste_count if contents else None,
         "wasteTokens": contents.waste_tokens if contents else None,
         "compactionCount": shot.compactions,
@@ -202,18 +204,22 @@ def _window(shot: Snapshot, width: int) -> list[list[Segment]]:
 def _categories(shot: Snapshot, width: int) -> list[list[Segment]]:
     if shot.contents is None:
         return []
-    wide = width - 36
+    wide = width - 38
     lines: list[list[Segment]] = [
         [
-            (f"{LETTERS[one.name]} ", "bold"),
-            (f"{one.name:<12} {one.tokens:>9,} {one.percentage:5.1f}%", ""),
+            (f"{LETTERS[one.name]:<4}", "bold"),
+            (f"{category_name(one.name):<12} {one.tokens:>9,} {one.percentage:5.1f}%", ""),
             (f"  {bar(one.percentage, min(wide, 40)).rstrip('·')}" if wide >= 8 else "", "blue"),
         ]
         for one in shot.contents.categories
     ]
     total = sum(one.tokens for one in shot.contents.categories)
     how = "scaled to the window" if shot.contents.basis == "window" else f"as counted, {total:,} in all"
-    return [*lines, [(f"estimated, {how}", "dim")], []]
+    lines += [[(f"estimated, {how}", "dim")], []]
+    for row in shown_contents(shot.contents.rows):
+        what = text.shorten(row.what, max(8, width - 21))
+        lines.append([(f"{row.letter:<4}", "bold"), (f"{row.tokens:>9,} {row.share * 100:5.1f}%  {what}", "")])
+    return [*lines, []]
 
 
 def _growth(shot: Snapshot, width: int) -> list[list[Segment]]:

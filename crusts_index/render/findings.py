@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from crusts_index.insight.session.facts import Facts
-from crusts_index.insight.waste.consumers import CONSUMERS, Consumer, FileUse
+from crusts_index.insight.waste.files import FileUse
 from crusts_index.insight.waste.find import SEVERITIES, WasteItem
 from crusts_index.insight.window.judge import Window
 from crusts_index.render import text
@@ -53,17 +53,6 @@ def files_text(page: Page, files: Sequence[FileUse], project: str) -> None:
     )
     if len(shown) < len(files):
         page.say(f"+ {len(files) - len(shown):,} more")
-
-
-def consumers_text(page: Page, consumers: Sequence[Consumer]) -> None:
-    """What takes most of the window."""
-    if not consumers:
-        return
-    page.head("What takes most")
-    page.rows(
-        ("tokens", "what", "", "accuracy"),
-        [(one.tokens, one.name, one.note, one.basis) for one in consumers[:CONSUMERS]],
-    )
 
 
 def note_text(page: Page) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from crusts_index.insight.waste.consumers import Consumer, FileUse
+from crusts_index.insight.waste.files import FileUse
 from crusts_index.insight.waste.optimize import Fix
 
 Json = dict[str, Any]
@@ -14,11 +14,6 @@ Json = dict[str, Any]
 def files_json(files: Sequence[FileUse]) -> list[Json]:
     """The files read in the window."""
     return [one._asdict() for one in files]
-
-
-def consumers_json(consumers: Sequence[Consumer]) -> list[Json]:
-    """What takes a part of the window."""
-    return [one._asdict() for one in consumers]
 
 
 def fix_json(fix: Fix) -> Json:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from crusts_index.insight.session.facts import CATEGORIES, Compaction
 from crusts_index.insight.window.composition import Point
 from crusts_index.render import text
+from crusts_index.render.contents import category_name
 from crusts_index.render.report_parts import ESTIMATED, EXACT, count, plural, signed, when
 
 STACKED = ("system", "state", "tools", "retrieved", "conversation", "user")
@@ -106,7 +107,7 @@ def curve_chart(
         Slot("growth", "signed", "", EXACT, signed(last.growth)),
     ]
     slots += [
-        Slot(name, "plain", name, ESTIMATED, count(last.bands[place] if last.bands else None))
+        Slot(category_name(name), "plain", name, ESTIMATED, count(last.bands[place] if last.bands else None))
         for place, name in enumerate(CATEGORIES)
     ]
     heads = [_head(point, len(points)) for point in points]
@@ -311,7 +312,7 @@ def _labels(points: Sequence[Point], runs: Sequence[Sequence[int]], top: float) 
         along = (place - run[0] + 0.5) / (run[-1] - run[0] + 1)
         anchor, shift = ("start", 1.0) if along < 0.3 else ("end", -1.0) if along > 0.7 else ("middle", 0.0)
         x = 100 * (place + 0.5) / len(points) + shift
-        found.append(Label(round(x, 2), _height((below + above) / 2, top), anchor, key))
+        found.append(Label(round(x, 2), _height((below + above) / 2, top), anchor, category_name(key)))
     return found
 
 

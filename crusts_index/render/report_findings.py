@@ -7,15 +7,13 @@ from typing import Any
 
 from crusts_index.insight.session.facts import Facts
 from crusts_index.insight.waste.actions import Action
-from crusts_index.insight.waste.consumers import consumers_of
 from crusts_index.insight.waste.find import WasteItem
-from crusts_index.insight.window.judge import Window
+from crusts_index.insight.window.listed import Content
 from crusts_index.render import text
+from crusts_index.render.contents import Shown, shown_contents
 from crusts_index.render.report_parts import Column, Copy, Table, count, inside, plural, shares
 
 Json = dict[str, Any]
-
-_CONSUMERS = 10
 
 
 def steps(actions: Sequence[Action]) -> list[Json]:
@@ -58,11 +56,25 @@ def excused(waste: Sequence[WasteItem]) -> Json:
     }
 
 
-def consumers(facts: Facts, window: Window, waste: Sequence[WasteItem]) -> Table:
-    """What takes most of the window."""
-    every = consumers_of(facts, window, waste)
-    shown = every[:_CONSUMERS]
-    columns = (Column("what", "path"), Column("tokens", "number"), Column("accuracy"), Column("note", "words"))
-    bars = shares([one.tokens for one in shown], (count(one.tokens) for one in shown))
-    rows = [(one.name, bar, one.basis, one.note) for one, bar in zip(shown, bars, strict=True)]
-    return Table(columns, rows, more=len(every) - len(shown))
+def takes(contents: Sequence[Content]) -> Table:
+    """What takes most of the window: the first of the list, and the rest in one row."""
+    rows = shown_contents(contents)
+    columns = (
+        Column("what", "path"),
+        Column("tokens", "number"),
+        Column("share", "number"),
+        Column("carried", "number"),
+        Column("accuracy"),
+    )
+    bars = shares([row.tokens for row in rows], (count(row.tokens) for row in rows))
+    return Table(
+        columns,
+        [
+            (_with_often(row), bar, text.percent(row.share), text.usd(row.usd), row.accuracy)
+            for row, bar in zip(rows, bars, strict=True)
+        ],
+    )
+
+
+def _with_often(row: Shown) -> str:
+    return f"{row.what} ({row.often})" if row.often else row.what

@@ -11,6 +11,7 @@ from typing import Any
 
 from crusts_index import plain
 from crusts_index.render import text
+from crusts_index.render.contents import category_name
 from crusts_index.render.jsonout import encode_plain
 from crusts_index.render.report_parts import Table
 
@@ -31,6 +32,7 @@ def html(kind: str, context: Mapping[str, Any]) -> str:
     """
     environment, markup = _environment(plain.line)
     environment.filters["lines"] = plain.lines
+    environment.filters["category"] = category_name
     environment.filters["script_json"] = lambda value: markup(encode_plain(value).translate(_IN_SCRIPT))
     style, script = _read("report.css"), _read("report.js")
     page: str = environment.get_template(f"{kind}.html.j2").render(
@@ -67,7 +69,13 @@ def _table(given: Table) -> str:
     from tabulate import tabulate
 
     names = [f"{column.name} ({column.basis})" if column.basis else column.name for column in given.columns]
-    rows = [[escape_markdown(str(said)) for said in row] for row in given.rows]
+    rows = [
+        [
+            escape_markdown(category_name(said) if column.kind == "category" else str(said))
+            for column, said in zip(given.columns, row, strict=True)
+        ]
+        for row in given.rows
+    ]
     if given.has_total:
         rows[-1] = [said and f"**{said}**" for said in rows[-1]]
     sides = ["right" if column.kind == "number" else "left" for column in given.columns]

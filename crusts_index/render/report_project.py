@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from crusts_index.insight.window.trend import Record, sparkline
 from crusts_index.render import bill, text
+from crusts_index.render.contents import category_name
 from crusts_index.render.report_chart import Chart, Slot, column_chart
 from crusts_index.render.report_costs import cache_bar, cost_note, heads, output_basis
 from crusts_index.render.report_costs import row as bill_row
@@ -143,7 +144,7 @@ def _sessions_chart(
         _slot("health", "", [one.health or text.NULL for one in shown]),
         _slot("messages", EXACT, [count(one.messages) for one in shown]),
         _slot("compactions", EXACT, [count(one.compactions) for one in shown]),
-        _slot("mostly", ESTIMATED, [one.top_category or text.NULL for one in shown]),
+        _slot("mostly", ESTIMATED, [category_name(one.top_category or text.NULL) for one in shown]),
         _slot("cost", DERIVED, [text.usd(costs.get(one.session_id)) for one in shown]),
     ]
     title = f"Windows of the last {plural(len(shown), 'session')} as they ended, in per cent of their limit"
@@ -231,7 +232,8 @@ def _category_bar(rows: Sequence[WindowUsage]) -> list[Any]:
     given = [row for row in rows if not row.is_total]
     whole = sum(row.carried_tokens for row in given) or 1
     return segments(
-        (row.key or "", row.key or "", row.carried_tokens, text.percent(row.carried_tokens / whole)) for row in given
+        (row.key or "", category_name(row.key or ""), row.carried_tokens, text.percent(row.carried_tokens / whole))
+        for row in given
     )
 
 

@@ -14,14 +14,16 @@ from crusts_index.insight.window.buckets import Buckets
 from crusts_index.insight.window.composition import Point, largest_steps
 from crusts_index.insight.window.judge import Window
 from crusts_index.insight.window.limit import ASSUMED
+from crusts_index.insight.window.listed import Content
 from crusts_index.insight.window.toolset import Toolset
 from crusts_index.insight.window.words import NOT_KNOWN, left_words, limit_words, share_words, trigger_words
 from crusts_index.render import bill, text
 from crusts_index.render.analysis import name_list, span
 from crusts_index.render.analysis_json import duration_seconds
+from crusts_index.render.contents import CARRIED, LEGEND, category_name
 from crusts_index.render.report_chart import curve_chart
 from crusts_index.render.report_costs import cost_note, costs, models
-from crusts_index.render.report_findings import consumers, excused, steps, waste_findings
+from crusts_index.render.report_findings import excused, steps, takes, waste_findings
 from crusts_index.render.report_losses import losses
 from crusts_index.render.report_parts import (
     DERIVED,
@@ -56,6 +58,7 @@ class SessionReport(NamedTuple):
     current: Buckets
     lifetime: Buckets
     points: list[Point]
+    contents: list[Content]
     waste: list[WasteItem]
     actions: list[Action]
     events: list[Event]
@@ -87,7 +90,9 @@ def session_context(found: SessionReport) -> Json:
         "steps_to_take": steps(found.actions),
         "waste": waste_findings(found.facts, found.waste),
         "excused": excused(found.waste),
-        "consumers": consumers(found.facts, found.window, found.waste),
+        "takes": takes(found.contents),
+        "carried_note": CARRIED,
+        "legend": LEGEND,
         "losses": losses(facts, found.events),
         "costs": costs(facts, found.billed),
         "models": models(found.history),
@@ -98,7 +103,9 @@ def session_context(found: SessionReport) -> Json:
 
 def bucket_bar(buckets: Buckets) -> list[Any]:
     """A bar of the six categories."""
-    return segments((one.category, one.category, one.tokens, f"{one.percentage:.1f}%") for one in buckets.buckets)
+    return segments(
+        (one.category, category_name(one.category), one.tokens, f"{one.percentage:.1f}%") for one in buckets.buckets
+    )
 
 
 def basis_note(buckets: Buckets) -> str:

@@ -11,6 +11,7 @@ from crusts_index.insight.window.words import NOT_KNOWN
 from crusts_index.plain import Safe
 from crusts_index.render import bill, text
 from crusts_index.render.analysis_json import timestamp
+from crusts_index.render.contents import category_name
 from crusts_index.render.page import Page
 from crusts_index.rows.trend import TrendWeek
 
@@ -83,13 +84,14 @@ def trend_text(page: Page, trend: Trend, limit: int) -> None:
     )
     page.say(
         f"On average {trend.window_tokens:,.0f} tokens ({trend.percent_used:.1f}%), {trend.messages:,.0f} messages, "
-        f"{trend.compactions:.1f} compactions; mostly {trend.dominant_category}."
+        f"{trend.compactions:.1f} compactions; mostly {category_name(trend.dominant_category)}."
     )
     page.head("The last of them" if len(records) > _SHOWN else "One by one")
     rows = [
         (
             *(one.session_id[:8], _day(one), _name(one.project), one.window_tokens),
-            *(_percent(one, 1, "%"), one.health or NOT_KNOWN, one.messages, one.compactions, one.top_category),
+            *(_percent(one, 1, "%"), one.health or NOT_KNOWN, one.messages, one.compactions),
+            category_name(one.top_category) if one.top_category else None,
         )
         for one in records[-_SHOWN:]
     ]

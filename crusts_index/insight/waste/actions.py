@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from crusts_index.insight.session.facts import Facts
     from crusts_index.insight.waste.gate import Window
-    from crusts_index.insight.waste.ground import Recorded
     from crusts_index.insight.waste.item import WasteItem
     from crusts_index.insight.waste.noise import Noise
     from crusts_index.insight.waste.thresholds import Thresholds
+    from crusts_index.insight.window.listings import Recorded
     from crusts_index.rows.actions import Past, Used
 
 PLAIN = "/compact"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from crusts_index.insight.window.toolset import configured_servers, server_of
+from crusts_index.insight.window.listings import INSTRUCTIONS, LISTINGS, SKILLS, bodies_of, servers_in, shares
+from crusts_index.insight.window.toolset import configured_servers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,9 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from crusts_index.insight.session.facts import Attachment, Facts
-    from crusts_index.insight.waste.ground import Recorded
-
-_LISTINGS = ("deferred_tools_delta", "mcp_instructions_delta", "skill_listing")
+    from crusts_index.insight.window.listings import Recorded
 
 
 class Announced:
@@ -27,46 +26,31 @@ class Announced:
         self.labels: dict[str, str] = {}
         tokens: dict[int, int] = {}
         for block in facts.blocks:
-            if block.in_window and block.subtype in _LISTINGS:
+            if block.in_window and block.subtype in LISTINGS:
                 tokens[block.record_id] = tokens.get(block.record_id, 0) + block.tokens
         listed = [one for one in facts.attachments if tokens.get(one.record_id)]
-        records = recorded(one.record_id for one in listed) if recorded and listed else {}
+        bodies = bodies_of(listed, recorded)
         for one in listed:
-            body = records.get(one.record_id, {}).get("attachment")
-            self._take(one, body if isinstance(body, dict) else {}, tokens[one.record_id])
+            self._take(one, bodies[one.record_id], tokens[one.record_id])
         for name in configured_servers(facts.surroundings):
             self.servers.setdefault(spelled(name), None)
             self.labels[spelled(name)] = name
 
     def _take(self, one: Attachment, body: Mapping[str, Any], tokens: int) -> None:
-        if one.type == "skill_listing":
-            for name, share in _shares(*_skills(one.added, body)):
+        if one.type == SKILLS:
+            for name, share in shares(*_skills(one.added, body)):
                 self.skills[name] = self.skills.get(name, 0.0) + tokens * share
             return
-        key = "addedLines" if one.type == "deferred_tools_delta" else "addedBlocks"
-        for name, share in _shares(one.added, _texts(body.get(key), one.added)):
-            server = server_of(name) if one.type == "deferred_tools_delta" else name
+        for server, share in servers_in(one, body):
             if server:
                 self.servers[spelled(server)] = (self.servers.get(spelled(server)) or 0.0) + tokens * share
-                if one.type == "mcp_instructions_delta":
+                if one.type == INSTRUCTIONS:
                     self.labels[spelled(server)] = server
 
 
 def spelled(server: str) -> str:
     """A server's name as it stands in the names of its tools."""
     return "".join(char if char.isascii() and (char.isalnum() or char in "_-") else "_" for char in server)
-
-
-def _shares(names: Sequence[str], texts: Sequence[str]) -> list[tuple[str, float]]:
-    whole = sum(len(text) + 1 for text in texts)
-    return [(name, (len(text) + 1) / whole) for name, text in zip(names, texts, strict=True)]
-
-
-def _texts(value: object, names: Sequence[str]) -> Sequence[str]:
-    """What was said of each of the names; without a text of each, the names themselves."""
-    if isinstance(value, list) and len(value) == len(names) and all(isinstance(text, str) for text in value):
-        return value
-    return names
 
 
 def _skills(names: Sequence[str], body: Mapping[str, Any]) -> tuple[Sequence[str], Sequence[str]]:

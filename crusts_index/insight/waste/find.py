@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from crusts_index.insight.session.facts import Facts
-    from crusts_index.insight.waste.ground import Recorded
     from crusts_index.insight.window.judge import Window
+    from crusts_index.insight.window.listings import Recorded
     from crusts_index.rows.session import SessionOtherRead
 
 __all__ = ["SEVERITIES", "WasteItem", "find_waste"]

@@ -5,22 +5,19 @@ from __future__ import annotations
 from bisect import bisect_right
 from functools import cached_property
 
-from crusts_index.insight.waste.carried import Carriage
+from crusts_index.insight.session.carried import Carriage
 from crusts_index.insight.waste.item import WasteItem
 from crusts_index.insight.waste.mentions import Mentions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Iterable, Sequence
 
     from crusts_index.insight.session.facts import Block, Facts
     from crusts_index.insight.session.rereads import Reread
     from crusts_index.insight.waste.thresholds import Thresholds
     from crusts_index.insight.window.judge import Window
-
-    Recorded = Callable[[Iterable[int]], Mapping[int, Mapping[str, Any]]]
-    """Gives records by their ids as their transcripts have them, as far as these can be read."""
+    from crusts_index.insight.window.listings import Recorded
 
 
 class Ground:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from crusts_index.insight.waste.find import WasteItem
     from crusts_index.insight.window.buckets import Buckets
     from crusts_index.insight.window.judge import Window
+    from crusts_index.insight.window.listed import Content
     from crusts_index.rows import Fetch
     from crusts_index.rows.session import SessionThread
 
@@ -34,12 +35,13 @@ class Category(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """What fills the window (D12), and what of it serves nothing (D13); estimated."""
+    """What fills the window (D12, D17), and what of it serves nothing (D13); estimated."""
 
     categories: tuple[Category, ...]
     basis: str
     waste_count: int
     waste_tokens: int
+    rows: tuple[Content, ...]
 
 
 class Cut(NamedTuple):
@@ -155,7 +157,7 @@ def outlined(
     )
 
 
-def contents_now(buckets: Buckets, waste: Sequence[WasteItem]) -> Contents:
+def contents_now(buckets: Buckets, rows: Sequence[Content], waste: Sequence[WasteItem]) -> Contents:
     """What fills the window, and how much of it is waste (what is excused is none)."""
     wasted = [item for item in waste if item.is_counted]
     return Contents(
@@ -163,6 +165,7 @@ def contents_now(buckets: Buckets, waste: Sequence[WasteItem]) -> Contents:
         buckets.basis,
         len(wasted),
         sum(item.estimated_tokens for item in wasted),
+        tuple(rows),
     )
 
 

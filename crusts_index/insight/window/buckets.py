@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from crusts_index.insight.window.judge import Window
 
 LEAST_SCALE, MOST_SCALE = 0.7, 1.4
+WINDOW, CONTENT = "window", "content"
 
 
 class Bucket(NamedTuple):
@@ -64,9 +65,9 @@ def reconciled(contents: Contents, size: int, *, may_scale: bool) -> Buckets:
     total = contents.total
     scale = size / total if total and size else None
     tokens = dict(contents.tokens)
-    basis = "content"
+    basis = CONTENT
     if may_scale and scale is not None and LEAST_SCALE <= scale <= MOST_SCALE:
-        basis = "window"
+        basis = WINDOW
         tokens = {category: amount * size // total for category, amount in tokens.items()}
         largest = max(CATEGORIES, key=lambda category: tokens[category])
         tokens[largest] += size - sum(tokens.values())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from crusts_index.insight.window.catalogue import core_schema_tokens
+from crusts_index.insight.window.contents import DERIVED, ESTIMATED
 from crusts_index.insight.window.settings import schemas_of
 from crusts_index.tuples import NamedTuple
 
@@ -16,6 +17,7 @@ LEAST_TOKENS = 1_000
 DEFAULT_SKILLS_TOKENS = 476
 MORE_THAN_USUAL = 1.5
 """Times the usual fixed context, above which a transcript that begins in the middle carried more than that."""
+UNDIVIDED = "fixed context, not divided"
 
 
 class FixedContext(NamedTuple):
@@ -47,6 +49,22 @@ class FixedContext(NamedTuple):
         other = self.tokens - self.schema_tokens - self.memory_tokens
         parts = {"system": other, "tools": self.schema_tokens, "state": self.memory_tokens}
         return parts | {"conversation": self.before_tokens} if self.before_tokens else parts
+
+    @property
+    def parts(self) -> list[tuple[str, str, str, int, str]]:
+        """Kind, what, category, tokens and accuracy of each; together they are what `by_category` has."""
+        if self.tokens is None:
+            return []
+        other = self.schema_tokens + self.claude_md_tokens + self.memory_tokens + self.skill_tokens
+        found = [
+            ("schemas", "tool schemas", "tools", self.schema_tokens, ESTIMATED),
+            ("memory", "CLAUDE.md files", "system", self.claude_md_tokens, ESTIMATED),
+            ("memory", "memory files", "state", self.memory_tokens, ESTIMATED),
+            ("skills", "skill listing", "system", self.skill_tokens, ESTIMATED),
+            ("fixed", UNDIVIDED, "system", self.tokens - other, DERIVED),
+            ("before", "before this transcript begins", "conversation", self.before_tokens, DERIVED),
+        ]
+        return [part for part in found if part[3]]
 
 
 def unknown_fixed(reason: str, first: int | None = None, messages: int = 0, attachments: int = 0) -> FixedContext:
