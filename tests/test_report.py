@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from crusts_index.render.contents import category_name
 from crusts_index.render.report_pages import escape_markdown, fenced
 from tests.browser import Browser, Page, find_browser
 from tests.builders import CWD, SESSION, ClaudeFolder
@@ -457,7 +458,7 @@ def test_the_numbers_are_those_of_the_other_commands(demo: Demo) -> None:
     breakdown = analyzed["breakdown"]
     assert f"**{breakdown['total_tokens']:,} of {breakdown['context_limit']:,} tokens**" in page
     for bucket in breakdown["currentContext"]["buckets"]:
-        assert f"| {bucket['category']} | {bucket['tokens']:,} |" in page
+        assert f"| {category_name(bucket['category'])} | {bucket['tokens']:,} |" in page
     for item in analyzed["waste"]:
         if item["estimated_tokens"] and not item["excuse"]:
             assert f"| {item['severity']} | {item['estimated_tokens']:,} | {item['accuracy']} |" in page
