@@ -20,6 +20,7 @@ from crusts_index.store.open import open_store
 from tests.analysed import analysed
 from tests.builders import CWD, SESSION, ClaudeFolder, Transcript, text_block, thinking_block
 from tests.picture import read
+from tests.profiles import examples
 from tests.terminal import running
 
 PAGE = "a line of a file that is read\n" * 60
@@ -169,6 +170,7 @@ def test_carried_cost_is_tokens_times_later_calls(folder: ClaudeFolder) -> None:
     assert 0 < usd["Bash results"] < usd[f"{CWD}/one.py"]
 
 
+@examples(100)
 @given(sizes=st.lists(st.integers(0, 10**9), max_size=30), total=st.integers(0, 10**9))
 def test_shares_by_largest_remainder_sum_to_the_whole(sizes: list[int], total: int) -> None:
     """Each is its share rounded down or up, and together they are the total; of nothing, nothing."""
@@ -189,6 +191,7 @@ STEPS = st.lists(
 
 
 @pytest.mark.usefixtures("folder")
+@examples(25)
 @given(steps=STEPS)
 def test_the_list_sums_to_any_window(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int, int]]
