@@ -9,10 +9,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from crusts_index.claude.demo import write_demo
 from tests.builders import ClaudeFolder, Outcome
 from tests.process import always_apart
+from tests.profiles import examples
+
+# A test that names no number of examples draws by the same rules as those that do.
+settings.register_profile("tests", examples(100))
+settings.load_profile("tests")
 
 GOLDEN = Path(__file__).parent / "golden"
 DEMO_NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
