@@ -108,3 +108,15 @@ def test_what_the_demo_says(demo: Demo, golden: Callable[[str, str], None]) -> N
     """The /context output recorded in the demo against the estimates, in a terminal and as JSON."""
     golden("calibrate.txt", demo.crusts("calibrate", "--report", COLUMNS="80").out)
     golden("calibrate.json", demo.crusts("calibrate", "--report", "--json").out)
+
+
+def test_the_tools_follow_what_was_pasted_of_the_session_itself(folder: ClaudeFolder) -> None:
+    """`schemaTokens` are those of the fixed context; a later paste of another session does not outrank its own."""
+    other = folder.main("5e551001-0000-4000-8000-000000000002")
+    other.prompt("look")
+    other.response("a look", context=15_000, output=50)
+    other.write()
+    folder.crusts("calibrate", SESSION, stdin=LINES)
+    folder.crusts("calibrate", other.session, stdin=LINES.replace("12,000", "9,000"))
+    for session, schemas in ((SESSION, 12_000), (other.session, 9_000)):
+        assert f'"schemaTokens":{schemas}' in folder.crusts("analyze", session, "--json").out.replace(" ", "")

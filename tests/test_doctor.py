@@ -22,6 +22,7 @@ from tests.picture import new_store
 
 NINE = {
     "crusts version",
+    "crusts settings",
     "Claude Code install",
     "Claude Code settings",
     "Session discovery",
@@ -107,8 +108,8 @@ def test_everything_in_order(folder: ClaudeFolder, t: Transcript) -> None:
 def test_the_text_form(folder: ClaudeFolder, t: Transcript) -> None:
     """One line a check and one for all; the same exit code as with --json."""
     done = folder.crusts("doctor")
-    assert (0, 24) == (done.code, len(done.out.splitlines()))
-    assert "23 in order, 0 to look at, 0 failed: pass" in done.out
+    assert (0, 25) == (done.code, len(done.out.splitlines()))
+    assert "24 in order, 0 to look at, 0 failed: pass" in done.out
     (home(folder) / "index.db").write_bytes(b"no database" * 1000)
     done = folder.crusts("doctor")
     assert 1 == done.code
@@ -276,3 +277,17 @@ def _unread(store: sqlite3.Connection, roots: list[str]) -> tuple[int, list[int]
 
 def _begins(check: tuple[str, str], words: str) -> tuple[str, bool]:
     return check[0], check[1].startswith(words)
+
+
+def test_a_broken_config_has_a_line(tmp_path: Path) -> None:
+    """A config.json that is no JSON fails a check that names it; without one the check passes."""
+    folder = ClaudeFolder(tmp_path)
+    home = folder.home / ".claude-crusts"
+    verdicts = []
+    for text in (None, "{"):
+        if text is not None:
+            home.mkdir(exist_ok=True)
+            (home / "config.json").write_text(text)
+        out = folder.crusts("doctor", NO_COLOR="1").out
+        verdicts.append(next(" ".join(line.split()) for line in out.splitlines() if "crusts settings" in line))
+    assert ["defaults hold" in verdicts[0], "cannot be used" in verdicts[1]] == [True, True]

@@ -11,6 +11,7 @@ from crusts_index.claude.settings import read_settings
 from crusts_index.cli import hooks, statusline
 from crusts_index.cli.check import FAIL, PASS, WARN, Verdict
 from crusts_index.index.refresh import roots_of
+from crusts_index.store.config import Unread, config_path
 from crusts_index.store.settings import Settings, backup_folder
 
 KEPT_DAYS = 30
@@ -20,6 +21,7 @@ KEPT_DAYS = 30
 def checks(settings: Settings) -> Iterator[tuple[str, Callable[[], Verdict]]]:
     """The checks with their names, in order."""
     yield "crusts version", lambda: (PASS, f"crusts {__version__}")
+    yield "crusts settings", lambda: _config(settings)
     yield "Claude Code install", _install
     yield "Claude Code settings", _settings
     yield "Roots", lambda: _roots(settings)
@@ -43,6 +45,13 @@ def _install() -> Verdict:
     if os.path.isdir(folder):
         return PASS, folder
     return FAIL, f"{folder} is not there: start Claude Code once, or set CLAUDE_CONFIG_DIR"
+
+
+def _config(settings: Settings) -> Verdict:
+    path = config_path(settings.home)
+    if isinstance(settings.config, Unread):
+        return FAIL, f"{path} cannot be used, so the defaults hold and no text is kept: mend it, or move it away"
+    return PASS, path if os.path.exists(path) else f"{path} is not there: the defaults hold"
 
 
 def _settings() -> Verdict:

@@ -80,8 +80,12 @@ def comparison_text(page: Page, found: Comparison) -> None:
         page.say(f"{name} · {side.messages:,} messages · {side.window.model}", indent=2)
     said = "the windows now, scaled to their size" if found.change.basis == "window" else "tokens as counted, estimated"
     page.head(f"Tokens by category: {said}")
-    rows = [
-        (category_name(one.category), one.before, one.after, one.delta, one.percent) for one in found.change.categories
+    rows: list[tuple[object, ...]] = [
+        (
+            *(category_name(one.category), one.before, one.after, one.delta),
+            one.percent if one.before or not one.after else None,
+        )
+        for one in found.change.categories
     ]
     rows.append(("total", total.before, total.after, total.delta, found.total_percent))
     page.rows(("category", "A", "B", "change", "%"), rows, _FORMS)

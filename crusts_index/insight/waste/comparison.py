@@ -83,7 +83,11 @@ def _insights(a: Side, b: Side, change: Difference) -> list[str]:
         one = next(each for each in change.categories if each.category == category)
         if abs(one.percent) > least:
             more, much = ("B", one.percent) if one.delta > 0 else ("A", percent_of_change(one.after, one.before))
-            found.append(f"{more} has {much:,.0f}% more tokens of {category} ({one.before:,} → {one.after:,})")
+            sizes = f"(A {one.before:,}, B {one.after:,})"
+            if not one.before or not one.after:
+                found.append(f"Only {more} has tokens of {category} {sizes}")
+            else:
+                found.append(f"{more} has {much:,.0f}% more tokens of {category} {sizes}")
     first, second = a.waste_items, b.waste_items
     if first != second and (not first or not second or max(first, second) >= 2 * min(first, second)):
         more = "B" if second > first else "A"
@@ -93,7 +97,9 @@ def _insights(a: Side, b: Side, change: Difference) -> list[str]:
     if a.compactions != b.compactions:
         more = "B" if b.compactions > a.compactions else "A"
         only = "Only " if not a.compactions or not b.compactions else ""
-        found.append(f"{only}{more} was compacted{'' if only else ' more often'}: {a.compactions} → {b.compactions}")
+        found.append(
+            f"{only}{more} was compacted{'' if only else ' more often'} (A {a.compactions}, B {b.compactions})"
+        )
     total = change.total
     if total.before and abs(total.delta) > total.before * _TOTAL_PERCENT / 100:
         more = "larger" if total.delta > 0 else "smaller"

@@ -166,8 +166,8 @@ def fixed_by(start: Start | None) -> FixedContext:
 
 
 def reported_schemas(reports: Sequence[ContextReport]) -> int | None:
-    """Tokens of the loaded system tools as the session's last `/context` said."""
-    reported = (schemas_of(report.rows) for report in reversed(reports) if report.id > 0)
+    """Tokens of the loaded system tools as the session's last `/context` said, recorded or pasted."""
+    reported = (schemas_of(report.rows) for report in reversed(reports))
     return next((tokens for tokens in reported if tokens), None)
 
 
