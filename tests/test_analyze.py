@@ -228,3 +228,17 @@ def test_text_of_transcripts_does_no_harm(tmp_path: Path) -> None:
         done = folder.crusts(*command, "--no-index")
         assert 0 == done.code, done.err
         assert "\x1b" not in done.out
+
+
+def test_thresholds_of_the_user_are_listed(folder: ClaudeFolder) -> None:
+    """With --verbose: those of config.json that differ from the defaults."""
+    t = folder.main()
+    t.prompt("hello")
+    t.response("hi", context=20_000, output=20)
+    t.write()
+    home = folder.home / ".claude-crusts"
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "config.json").write_text('{"wasteThresholds": {"staleReadThreshold": 30}}')
+    said = " ".join(folder.crusts("analyze", "-v").out.split())
+    assert "threshold from config.json: staleReadThreshold 30 (default 15)" in said
+    assert "threshold from" not in folder.crusts("analyze").out

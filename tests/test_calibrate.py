@@ -120,3 +120,18 @@ def test_the_tools_follow_what_was_pasted_of_the_session_itself(folder: ClaudeFo
     folder.crusts("calibrate", other.session, stdin=LINES.replace("12,000", "9,000"))
     for session, schemas in ((SESSION, 12_000), (other.session, 9_000)):
         assert f'"schemaTokens":{schemas}' in folder.crusts("analyze", session, "--json").out.replace(" ", "")
+
+
+def test_the_answer_has_all_that_was_pasted(folder: ClaudeFolder) -> None:
+    """Its model, the buffer, and the rows that are in no sum, marked."""
+    told = folder.crusts("calibrate", SESSION[:8], "--json", stdin=TABLE).json()
+    assert ("claude-opus-4-8", 33_000) == (told["model"], told["autocompactBuffer"])
+    deferred = [(row["label"], row["tokens"]) for row in told["rows"] if row["deferred"]]
+    assert [4_000] == [tokens for _, tokens in deferred]
+
+
+def test_what_is_too_small_to_compare_has_no_per_cent(folder: ClaudeFolder) -> None:
+    """A /context before the first answer says 8 tokens of messages: any estimate is off by hundreds of per cent."""
+    early = TABLE.replace("| Messages | 6.0k |", "| Messages | 8 |")
+    told = folder.crusts("calibrate", SESSION, "--json", stdin=early).json()["calibration"]
+    assert [None] == [one["deltaPercent"] for one in told if one["category"] == "messages"]

@@ -255,3 +255,10 @@ def test_help_texts_cannot_break_a_script() -> None:
     )
     assert ("fine\n", "") == (done.stdout, done.stderr)
     assert set(SHELLS) == set(SCRIPTS)
+
+
+def test_every_place_of_a_session_is_completed_by_ids() -> None:
+    """Also where it has another name: both of compare, and report --compare."""
+    commands = {one.name: one for one in read_words().commands}
+    assert commands["compare"].wants_session
+    assert ["session"] == [one.takes for one in commands["report"].options if "--compare" in one.names]

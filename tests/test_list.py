@@ -128,3 +128,9 @@ def test_a_hostile_title_is_only_text(tmp_path: Path) -> None:
     t.write()
     assert "\x1b" not in folder.crusts("list").out
     assert ",'=cmd()," in folder.crusts("list", "--format", "csv").out
+
+
+def test_sizes_stand_where_there_is_room(demo: Demo) -> None:
+    """From 100 columns on a table says how large a session's transcripts are; narrower, titles need the room."""
+    wide, narrow = (demo.crusts("list", COLUMNS=str(wide)).out.splitlines()[0].split() for wide in (120, 80))
+    assert (["size"], []) == ([name for name in wide if name == "size"], [name for name in narrow if name == "size"])

@@ -8,6 +8,7 @@ from crusts_index.cli import options, show
 from crusts_index.cli.calibrated import COLUMNS, cells, compare_last, comparison_json
 from crusts_index.cli.session import opened
 from crusts_index.insight.session.model_history import model_history
+from crusts_index.insight.waste.thresholds import overrides_of, thresholds_of
 from crusts_index.insight.window.buckets import buckets_of, lifetime_of
 from crusts_index.insight.window.toolset import toolset_of
 from crusts_index.insight.window.words import window_json
@@ -72,5 +73,5 @@ def analyze(
         page.head("Against the session's last /context")
         page.rows(COLUMNS, [cells(one) for one in calibration])
     if settings.verbose:
-        analysis.explanations(page, facts, window, current)
+        analysis.explanations(page, facts, window, current, overrides_of(thresholds_of(settings.config)))
     console.put(page.text())

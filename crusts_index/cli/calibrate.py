@@ -7,7 +7,7 @@ import sys
 from contextlib import closing
 from typing import Any, TextIO
 
-from crusts_index.claude.context_report import parse_context
+from crusts_index.claude.context_report import ContextReport, parse_context
 from crusts_index.cli import options, show
 from crusts_index.cli.calibrated import COLUMNS, cells, compare, compare_last, comparison_json
 from crusts_index.cli.declared import Annotated, Option
@@ -80,7 +80,7 @@ def calibrate(
         with opened(settings) as store:
             found = compare_last(store, told)
     if settings.json:
-        show.document({"session": told, "used": pasted.used_tokens, "window": window, **_json(found)})
+        show.document({"session": told, **_told(pasted, window), **_json(found)})
         return
     console.remark(f"Kept: {pasted.used_tokens:,} of {window or 'an unknown number of'} tokens, {len(rows)} rows.")
     if told is None:
@@ -137,6 +137,20 @@ def _pasted(stream: TextIO) -> str:
             break
         lines.append(line)
     return "".join(lines)
+
+
+def _told(pasted: ContextReport, window: int | None) -> dict[str, Any]:
+    """What was pasted; rows that are in no sum, announced tools and the buffer, are marked."""
+    return {
+        "model": pasted.model,
+        "used": pasted.used_tokens,
+        "window": window,
+        "autocompactBuffer": pasted.autocompact_buffer or None,
+        "rows": [
+            {"label": row.label, "tokens": row.tokens, "deferred": row.deferred, "bucket": row.bucket}
+            for row in pasted.rows
+        ],
+    }
 
 
 def _json(found: list[Comparison]) -> dict[str, Any]:

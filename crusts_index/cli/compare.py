@@ -11,7 +11,7 @@ from crusts_index.render import comparison, console
 from crusts_index.store.settings import Settings
 
 First = Annotated[str, Argument("A", "Start of a session's id.")]
-Second = Annotated[str, Argument("B", "Start of another's.")]
+Second = Annotated[str, Argument("B", "Start of another session's id.")]
 
 
 def compare(settings: Settings, a: First, b: Second) -> None:

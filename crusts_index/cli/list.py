@@ -9,6 +9,8 @@ from crusts_index.store.settings import Settings
 
 SHOWN = 25
 """Rows of the table where no limit is given."""
+_ROOM_FOR_SIZE = 100
+"""Columns from which on the size of its transcripts stands in the table, beside a title to know a session by."""
 _KEYS = (
     *("session", "project", "title", "started", "last_active", "messages", "calls", "model", "version"),
     *("peak_ctx", "compactions", "size_bytes", "gone"),
@@ -17,7 +19,7 @@ _NOTES = (
     "calls: billed ones, copies from another session left out; cuts: compactions.",
     "peak: most context tokens of a call of its main thread, exact. * gone from disk.",
 )
-_COLUMNS = ("session", "age", "project", "title", "msgs", "calls", "peak", "cuts", "model")
+_COLUMNS = ("session", "age", "project", "title", "msgs", "calls", "peak", "cuts", "size", "model")
 
 
 def list_(
@@ -44,16 +46,18 @@ def list_(
 
 def _print(found: list[ListedSession]) -> None:
     now = when.now_ms()
-    values = [_cells(row, now) for row in found]
+    width = console.table_width()
+    is_wide = width is None or width >= _ROOM_FOR_SIZE
+    values = [_cells(row, now, is_wide=is_wide) for row in found]
     forms = {"peak": text.tokens}
-    console.put(table.table(_COLUMNS, values, console.table_width(), forms))
+    console.put(table.table([name for name in _COLUMNS if is_wide or name != "size"], values, width, forms))
     more = found[0].in_all - len(found)
     if more:
         console.put(f"+ {more:,} more: --limit N shows N")
     console.remark(*_NOTES)
 
 
-def _cells(row: ListedSession, now: int) -> tuple[object, ...]:
+def _cells(row: ListedSession, now: int, *, is_wide: bool) -> tuple[object, ...]:
     active = row.last_active_ms
     project = row.project and last_part(row.project)
     return (
@@ -65,6 +69,7 @@ def _cells(row: ListedSession, now: int) -> tuple[object, ...]:
         row.calls,
         row.peak_ctx,
         row.compactions,
+        *([None if row.size_bytes is None else text.size(row.size_bytes)] if is_wide else []),
         row.model and short_model(row.model),
     )
 

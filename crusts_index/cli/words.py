@@ -31,7 +31,7 @@ def _command(name: str, about: str, found: Function | Group) -> Command:
     for one in known:
         if isinstance(one.said, Argument):
             values += one.choices or (one.said.metavar.split("|") if "|" in one.said.metavar else [])
-            wants_session = wants_session or "SESSION" in one.said.metavar
+            wants_session = wants_session or "SESSION" in one.said.metavar or "session's id" in one.said.help
     options = [_option(one) for one in known if not isinstance(one.said, Argument)]
     return Command(
         name=name,
@@ -63,7 +63,7 @@ def _option(one: Parameter) -> Option:
 def _read(names: list[str], about: str, metavar: str, choices: list[str] | None = None) -> Option:
     """An option; a switch if nothing stands for its value."""
     wants = "folder" if metavar in _FOLDERS else "file" if metavar in _FILES else ""
-    wants = "choice" if choices else "session" if "--session" in names else wants
+    wants = "choice" if choices else "session" if "--session" in names or metavar == "SESSION" else wants
     return Option(names, _first_sentence(about), bool(metavar), choices or [], wants)
 
 

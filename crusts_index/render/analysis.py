@@ -62,7 +62,7 @@ def findings(page: Page, waste: Sequence[WasteItem]) -> None:
         page.say(f"{total:,} tokens in all, estimated; `crusts waste` lists everything.")
 
 
-def explanations(page: Page, facts: Facts, window: Window, current: Buckets) -> None:
+def explanations(page: Page, facts: Facts, window: Window, current: Buckets, overrides: Iterable[str] = ()) -> None:
     """Why each derived number is what it is (`--verbose`)."""
     page.head("Why")
     framing = framing_of(facts)
@@ -77,6 +77,8 @@ def explanations(page: Page, facts: Facts, window: Window, current: Buckets) -> 
             f"on basis {current.basis} (window from 0.7 to 1.4)",
             indent=2,
         )
+    for line in overrides:
+        page.say(f"threshold from config.json: {line}", indent=2)
     if facts.trimmed:
         page.say(f"trimmed: the last {facts.trimmed} messages, which are a call of crusts itself", indent=2)
     if facts.leaf_record_id is not None:

@@ -17,6 +17,10 @@ _SCHEMAS = ("system_tools", "mcp_tools")
 _REST = ("system_prompt", "custom_agents", "memory_files", "skills", "other")
 
 
+# A /context before the first answer says "Messages: 8 tokens", of which any estimate is off by hundreds of per cent.
+_LEAST_COMPARED = 500
+
+
 class Comparison(NamedTuple):
     """One part of a window: tokens as crusts has them, as `/context` said, and the difference in percent."""
 
@@ -26,8 +30,8 @@ class Comparison(NamedTuple):
 
     @property
     def delta_percent(self) -> float | None:
-        """(estimate − actual) / actual in percent; None where the actual is 0."""
-        if not self.context_actual:
+        """(estimate − actual) / actual in percent; None where so little was there that rounding decides it."""
+        if self.context_actual < _LEAST_COMPARED:
             return None
         return (self.crusts_estimate - self.context_actual) / self.context_actual * 100
 
