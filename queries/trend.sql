@@ -2,12 +2,13 @@
 -- judged from sums alone. A session's own view (D2, D3).
 --   :project  part of a project's path, in any case; null = all
 --   :limit    sessions; null = all
--- Columns: session_id, project. transcript: the last of its parts. parts: main transcripts it goes over. started_ms,
+-- Columns: session_id, project. transcript: the last of its parts that has a message. parts: main transcripts it goes over. started_ms,
 -- last_ms, active_ms: of its records and its last message, UTC. version: of Claude Code, the first one. messages: on its
 -- main thread, exact. compactions: boundaries on it that the session owns (D2), exact. end_id, branch, epoch: its last
 -- message, or a boundary behind it (D10). boundary, post_tokens, discovered_tools: of the last boundary of that
 -- epoch. own_calls: 1 = it may end with a call of crusts itself. leaf: the record that a last-prompt record behind the end
--- names (D10), else null. summaries: 1 = there is a summary. branches: rewinds.
+-- names (D10), else null. summaries: 1 = there is a summary. branches: rewinds. left_out: sessions of
+-- the project with no message on a main thread, which are no rows here (subagents alone, say).
 with recursive grouped as materialized (
   select s.session_id, count(*) as parts, min(t.first_ms) as started_ms, max(t.last_ms) as last_ms,
          max(ifnull(t.last_message_ms, t.last_ms)) as active_ms,
@@ -31,6 +32,7 @@ picked as materialized (
   join transcripts as t on t.id = (
     select l.id from transcripts as l
     where l.session_id = g.session_key and l.kind = 'main' and l.in_view = 1
+      and exists (select 1 from threads as h where h.id = l.id << 20 and h.messages > 0)
     order by l.first_ms is null desc, l.first_ms desc, l.path desc limit 1)
 ),
 owned as materialized (
@@ -69,7 +71,14 @@ select e.session_id, e.project, e.transcript, e.parts, e.started_ms, e.last_ms, 
        exists (select 1 from stored_records as r
                where r.flags & 6 and r.thread = 0 and r.id >= e.transcript << 40 and r.id < (e.transcript + 1) << 40
                  and r.flags & 4) as summaries,
-       (select count(*) from branches as b where b.thread_id = e.transcript << 20) as branches
+       (select count(*) from branches as b where b.thread_id = e.transcript << 20) as branches,
+       (select count(*) from sessions as s
+        where not exists (select 1 from transcripts as t join threads as h on h.id = t.id << 20
+                          where t.session_id = s.id and t.kind = 'main' and t.in_view = 1 and h.messages > 0)
+          and exists (select 1 from transcripts as t left join projects as p on p.id = s.project_id
+                      where t.session_id = s.id and (:project is null
+                        or instr(replace(lower(coalesce(p.path, t.folder)), '\', '/'),
+                                 replace(lower(:project), '\', '/'))))) as left_out
 from ended as e
 left join compactions as c on e.epoch > 0 and c.id = (
   select max(x.id) from compactions as x join records as r on r.id = x.id

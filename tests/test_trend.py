@@ -263,6 +263,8 @@ def test_nothing_yet(folder: ClaudeFolder) -> None:
         "dominantCategory": "conversation",
         "direction": "flat",
         "percentUsedDelta": 0,
+        "withoutCall": 0,
+        "leftOut": 0,
         "series": [],
     } == found["summary"]
     assert "No sessions yet" in folder.crusts("trend").out
@@ -272,7 +274,7 @@ def test_nothing_yet(folder: ClaudeFolder) -> None:
 
 def record(percent: float, top: str = "tools") -> Record:
     """A session that ended so full."""
-    return Record("s", "/p", 0, 1_000, percent, 2, 1, "healthy", top, 5, 200_000, "assumed", "window")
+    return Record("s", "/p", 0, 1_000, percent, 5, 1, "healthy", top, 5, 200_000, "assumed", "window")
 
 
 @pytest.mark.parametrize(
@@ -375,3 +377,24 @@ def test_what_the_demo_says(demo: Demo, golden: Callable[[str, str], None]) -> N
         )
         now = said["currentContext"]["buckets"]
         assert max(bucket["tokens"] for bucket in now) == one["topCategoryTokens"]
+
+
+def test_sessions_of_one_message_give_no_direction() -> None:
+    """A prompt and its answer say nothing of how full windows end."""
+    short = [record(percent)._replace(messages=2) for percent in (90, 50, 10)]
+    assert ("flat", 0.0) == (_summed(short).direction, _summed(short).percent_delta)
+
+
+def test_what_is_left_out_is_told(folder: ClaudeFolder) -> None:
+    """Sessions without a message on a main thread are counted, and those without a call."""
+    empty, full = folder.main(session(1)), folder.main(session(2))
+    empty.prompt("hello")
+    full.prompt("hello")
+    full.response("hi", context=100_000, output=20)
+    lone = folder.subagent(session(3), "a1")
+    lone.prompt("go")
+    lone.response("gone", context=9_000, output=20)
+    for one in (empty, full, lone):
+        one.write()
+    told = folder.crusts("trend", "--json").json()["summary"]
+    assert (2, 1, 1) == (told["count"], told["withoutCall"], told["leftOut"])

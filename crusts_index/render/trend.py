@@ -42,6 +42,8 @@ def trend_json(trend: Trend) -> Json:
             "dominantCategory": trend.dominant_category,
             "direction": trend.direction,
             "percentUsedDelta": round(trend.percent_delta, 2),
+            "withoutCall": trend.without_call,
+            "leftOut": trend.left_out,
             "series": [_rounded(one.percent_used) for one in trend.records],
         },
     }
@@ -98,6 +100,10 @@ def trend_text(page: Page, trend: Trend, limit: int) -> None:
     heads = ("session", "day", "project", "window", "used", "health", "msgs", "cuts", "most")
     page.rows(heads, rows, {"window": text.tokens})
     page.say("Windows as they stood at the end, exact or derived as analyze says; most: estimated.")
+    if trend.without_call:
+        page.say(f"No call yet, so in no average of windows: {trend.without_call:,}.")
+    if trend.left_out:
+        page.say(f"Left out, as they have no message on a main thread (subagents alone, say): {trend.left_out:,}.")
     if len(records) == limit:
         page.say("--limit N takes N sessions.")
 

@@ -30,6 +30,7 @@ class Standing(NamedTuple):
     leaf: int | None
     summaries: int
     branches: int
+    left_out: int
 
 
 @of("trend_boundaries")

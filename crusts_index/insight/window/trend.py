@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _LEAST_RECORDS = 3
 _NOTABLE_POINTS = 5
+_LEAST_MESSAGES = 3
+"""A session of one prompt and its answer says nothing of how full windows end."""
 
 
 class Record(NamedTuple):
@@ -45,8 +47,10 @@ class Record(NamedTuple):
 
 
 class Trend(NamedTuple):
-    """The records, oldest first, and their averages, of windows over those that are known; `percent_delta` is the mean
-    of the last third of these less that of the first, in points of per cent.
+    """The records, oldest first, and their averages, of windows over those that are known.
+
+    `percent_delta` is the mean of the last third of those with more than a prompt and its answer less that of the
+    first, in points of per cent. `left_out`: sessions with no message on a main thread, which are no record.
     """
 
     records: tuple[Record, ...]
@@ -57,6 +61,12 @@ class Trend(NamedTuple):
     dominant_category: str
     direction: str
     percent_delta: float
+    left_out: int = 0
+
+    @property
+    def without_call(self) -> int:
+        """How many of the records are in no average of windows, as they have no call yet."""
+        return sum(one.window_tokens is None for one in self.records)
 
 
 def trend_of(
@@ -82,7 +92,7 @@ def trend_of(
     for one in reversed(standings):
         judged, messages = (many.judge(one), one.messages) if many.can_judge(one) else whole(one)
         records.append(_record(one, judged, messages))
-    return _summed(records)
+    return _summed(records)._replace(left_out=standings[0].left_out if standings else 0)
 
 
 def sparkline(values: Sequence[float]) -> str:
@@ -115,12 +125,13 @@ def _record(one: Standing, judged: Judged, messages: int) -> Record:
 
 def _summed(records: list[Record]) -> Trend:
     shares = [one.percent_used for one in records if one.percent_used is not None]
+    grown = [one.percent_used for one in records if one.percent_used is not None and one.messages >= _LEAST_MESSAGES]
     tokens = [one.window_tokens for one in records if one.window_tokens is not None]
     names = [one.top_category for one in records if one.top_category is not None]
     delta = 0.0
-    if len(shares) >= _LEAST_RECORDS:
-        third = max(1, len(shares) // 3)
-        delta = _mean(shares[-third:]) - _mean(shares[:third])
+    if len(grown) >= _LEAST_RECORDS:
+        third = max(1, len(grown) // 3)
+        delta = _mean(grown[-third:]) - _mean(grown[:third])
     return Trend(
         records=tuple(records),
         percent_used=_mean(shares),
