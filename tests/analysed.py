@@ -47,7 +47,12 @@ class Analysed:
         """All that `analyze` and `timeline` say in numbers."""
         facts = self.facts
         breakdown = breakdown_json(
-            facts, self.window, self.buckets, self.lifetime, toolset_of(facts), model_history(facts)
+            facts,
+            self.window,
+            self.buckets,
+            self.lifetime,
+            toolset_of(facts, self.window.fixed_context),
+            model_history(facts),
         )
         return {"breakdown": breakdown, "messages": [message._asdict() for message in messages_of(facts)]}
 

@@ -18,7 +18,7 @@ from crusts_index.insight.window.listed import NO_ROW, apportioned, list_content
 from crusts_index.store import query
 from crusts_index.store.open import open_store
 from tests.analysed import analysed
-from tests.builders import CWD, SESSION, ClaudeFolder, Transcript, text_block, thinking_block
+from tests.builders import CWD, SESSION, ClaudeFolder, Transcript, text_block, thinking_block, tool
 from tests.picture import read
 from tests.profiles import examples
 from tests.terminal import running
@@ -72,7 +72,7 @@ def test_everything_in_the_window_has_a_row(folder: ClaudeFolder) -> None:
     assert [row["tokens"] for row in rows] == sorted((row["tokens"] for row in rows), reverse=True)
     named = {row["what"]: (row["kind"], row["category"], row["count"]) for row in rows}
     assert {
-        "tool schemas": ("schemas", "tools", 1),
+        "tool schemas by the table for this version": ("schemas", "tools", 1),
         "fixed context, not divided": ("fixed", "system", 1),
         "skill listing": ("skills", "system", 1),
         "tools announced: built-in": ("listing", "tools", 1),
@@ -227,10 +227,53 @@ def check_sums(db: Path, session: str = SESSION) -> None:
     """The list of a session sums to its window, and its categories are the buckets."""
     with closing(open_store(db)) as store:
         facts = load(partial(query.rows, store), session)
-    window = window_of(facts)
+        window = window_of(facts)
     rows = list_contents(facts, window)
     assert (window.size if window.is_known else 0) == sum(row.tokens for row in rows)
     buckets = buckets_of(facts, window)
     if window.is_known and buckets.basis == "window":
         for bucket in buckets.buckets:
             assert bucket.tokens == sum(row.tokens for row in rows if row.category == bucket.category)
+
+
+# ---------------------------------------------------------------- tools and fixed context as sent
+
+
+def test_tools_are_those_that_were_sent(folder: ClaudeFolder) -> None:
+    """System prompt and tools of the last shape before the first call share what the bill leaves, as sent (D11)."""
+    t = folder.main(version="2.1.332")
+    t.prompt("go")
+    t.request_shape(["You are a helper. " * 800], [tool("Read", "reads " * 900), tool("Bash", "runs " * 300)])
+    t.response("ok", context=6_000)
+    found = analysed(folder, t)
+    fixed = found.window.fixed_context
+    assert ("as sent", ("Read", "Bash")) == (fixed.source, fixed.tool_names)
+    assert (fixed.tokens, True) == (fixed.schema_tokens + fixed.system_tokens, fixed.schema_tokens < 6_000)
+    rows = {row.what for row in list_contents(found.facts, found.window)}
+    assert {"tool schemas as sent", "system prompt as sent"} <= rows
+    said = folder.crusts("analyze").out
+    assert "2 loaded" in said
+    assert "tokens of schemas, as sent" in said
+
+
+def test_a_snapshot_of_the_prompt_tells_where_no_request_was_logged(folder: ClaudeFolder) -> None:
+    """And says so; parts far below what the bill leaves stay as they are, the rest is not divided."""
+    t = folder.main(version="2.1.332")
+    t.prompt("go")
+    t.prompt_snapshot(["You are a helper."], [tool("Read", "reads " * 100)])
+    t.response("ok", context=12_000)
+    found = analysed(folder, t)
+    fixed = found.window.fixed_context
+    assert ("from the prompt's snapshot", ("Read",)) == (fixed.source, fixed.tool_names)
+    rows = {row.what: row.tokens for row in list_contents(found.facts, found.window)}
+    assert rows["fixed context, not divided"] > 10_000 > rows["tool schemas from the prompt's snapshot"]
+
+
+def test_schemas_never_exceed_what_the_bill_leaves(folder: ClaudeFolder) -> None:
+    """Where the table's do not fit, nothing is said of them, and JSON has null."""
+    t = folder.main(version="2.1.332")
+    t.prompt("go")
+    t.response("ok", context=12_558)
+    t.write()
+    assert "what their schemas take is not known" in folder.crusts("analyze").out
+    assert folder.crusts("analyze", "--json").json()["breakdown"]["toolBreakdown"]["schemaTokens"] is None

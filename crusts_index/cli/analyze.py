@@ -36,8 +36,7 @@ def analyze(
         facts = store.load(store.choose(session, last), until)
         window = store.window(facts)
         current, lifetime = buckets_of(facts, window), lifetime_of(facts, window)
-        toolset = toolset_of(facts, window.fixed_context.schema_tokens or None)
-        history = model_history(facts)
+        toolset, history = toolset_of(facts, window.fixed_context), model_history(facts)
         waste = store.waste(facts, window)
         actions = store.actions(facts, window, waste)
         billed = None if facts.is_partial else store.fetch(Billed, session=facts.session.session_id)[0]

@@ -108,7 +108,7 @@ def _session(settings: Settings, session: str | None, last: int | None, form: Fo
             events=losses_of(facts, prices_of(store.fetch, facts), lambda end: store.load(chosen, end)),
             billed=store.fetch(Billed, session=chosen)[0],
             history=model_history(facts),
-            toolset=toolset_of(facts, window.fixed_context.schema_tokens or None),
+            toolset=toolset_of(facts, window.fixed_context),
         )
         page = session_context(found)
     _write("session", page, form, output, f"crusts-report-{file_name(chosen)}")

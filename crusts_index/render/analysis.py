@@ -181,7 +181,7 @@ def _compactions(page: Page, facts: Facts, window: Window) -> None:
 def _tools(page: Page, toolset: Toolset) -> None:
     page.head("Tools")
     page.say(
-        f"{len(toolset.loaded)} loaded ({toolset.schema_tokens:,} tokens of core schemas), "
+        f"{len(toolset.loaded)} loaded ({schemas_said(toolset)}), "
         f"{len(toolset.used)} used, {len(toolset.unused)} never used, "
         f"{len(toolset.deferred_built_in) + len(toolset.deferred_mcp)} announced only; "
         f"calls took {toolset.call_tokens:,} and results {toolset.result_tokens:,} tokens (estimated)."
@@ -201,6 +201,13 @@ def _tools(page: Page, toolset: Toolset) -> None:
     others = [server.name for server in toolset.servers if server not in shown]
     if others:
         page.say(f"Announced, of no use so far: {name_list(others)}", indent=2)
+
+
+def schemas_said(toolset: Toolset) -> str:
+    """What the schemas of the tools take, and how that is known."""
+    if toolset.schema_tokens is None:
+        return "what their schemas take is not known"
+    return f"{toolset.schema_tokens:,} tokens of schemas, {toolset.schema_source}"
 
 
 def _count(number: int, noun: str) -> str:

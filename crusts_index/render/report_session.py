@@ -18,7 +18,7 @@ from crusts_index.insight.window.listed import Content
 from crusts_index.insight.window.toolset import Toolset
 from crusts_index.insight.window.words import NOT_KNOWN, left_words, limit_words, share_words, trigger_words
 from crusts_index.render import bill, text
-from crusts_index.render.analysis import name_list, span
+from crusts_index.render.analysis import name_list, schemas_said, span
 from crusts_index.render.analysis_json import duration_seconds
 from crusts_index.render.contents import CARRIED, LEGEND, category_name
 from crusts_index.render.report_chart import curve_chart
@@ -256,7 +256,7 @@ def _tools(found: SessionReport) -> Json:
     ]
     return {
         "said": (
-            f"Schemas of the core tools take {tools.schema_tokens:,} tokens of every call; over the session's life, "
+            f"In every call: {schemas_said(tools)}. Over the session's life, "
             f"calls took {tools.call_tokens:,} and results {tools.result_tokens:,} tokens (estimated)."
         ),
         "lines": [(name, name_list(names, 24)) for name, names in lines if names],

@@ -206,6 +206,17 @@ class Habit(NamedTuple):
     support: int
 
 
+@of("fixed_sent")
+class SentParts(NamedTuple):
+    """What was logged of the system prompt and tools of a first call, in tokens; `names` is a JSON array."""
+
+    transcript: int
+    is_shape: int
+    system: int
+    tools: int
+    names: str | None
+
+
 @of("session_pasted")
 class SessionPasted(NamedTuple):
     """The last /context that was pasted; `rows` is JSON."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from crusts_index.rows import Fetch
     from crusts_index.rows.session import SessionLoad, SessionThread
-    from crusts_index.rows.window import SessionTold
+    from crusts_index.rows.window import SentParts, SessionTold
 
 CATEGORIES = ("conversation", "retrieved", "user", "system", "tools", "state")
 """The six, in the order in which they are shown and in which ties are broken (D12)."""
@@ -233,6 +233,7 @@ class Facts:
         "loads",
         "parts",
         "removals",
+        "sent",
         "session",
         "settings",
         "surroundings",
@@ -259,6 +260,7 @@ class Facts:
     settings: list[Surrounding]  # settings files, as they were or, unknown, as they were seen first
     threads: list[SessionThread]
     told: list[SessionTold]  # of models and their windows, whatever the cut
+    sent: SentParts | None  # what is logged of the system prompt and tools of the first call (D11)
     leaf_record_id: int | None
     live_from: Compaction | None  # the compaction that the live window stands behind
     parts: list[int]  # transcripts, in the order in which their messages are numbered

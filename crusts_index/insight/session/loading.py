@@ -19,7 +19,7 @@ from crusts_index.insight.session.parts import Part, names_in, read_parts
 from crusts_index.insight.session.path import Path, walk
 from crusts_index.insight.session.trim import trimmed_end
 from crusts_index.rows.session import SessionThread
-from crusts_index.rows.window import SessionPart, SessionRemoval, SessionTold
+from crusts_index.rows.window import SentParts, SessionPart, SessionRemoval, SessionTold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -121,6 +121,7 @@ class _Assembly:
             surroundings_complete=around.is_complete,
             settings=around.settings,
             told=self._fetch(SessionTold, session=self._session_id),
+            sent=self._sent(calls),
             threads=threads_of(self._fetch, self._session_id, self._parts),
             leaf_record_id=self._leaf_record,
             live_from=live,
@@ -194,6 +195,12 @@ class _Assembly:
             entrypoint=last.entrypoint,
             git_branch=last.git_branch,
         )
+
+    def _sent(self, calls: list[Call]) -> SentParts | None:
+        if not calls:
+            return None
+        first = calls[0].id
+        return next(iter(self._fetch(SentParts, firsts=f"[[{first >> 40},{first}]]")), None)
 
     def _read_calls(self, rows: PartBlocks) -> list[Call]:
         holds = self._path.holds

@@ -5,6 +5,7 @@ from __future__ import annotations
 from crusts_index.insight.window.catalogue import core_schema_tokens
 from crusts_index.insight.window.contents import DERIVED, ESTIMATED
 from crusts_index.insight.window.settings import schemas_of
+from crusts_index.jsontext import loads
 from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -12,11 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crusts_index.insight.session.facts import Block, Call, ContextReport, Facts, Surrounding
+    from crusts_index.rows.window import SentParts
 
 LEAST_TOKENS = 1_000
 DEFAULT_SKILLS_TOKENS = 476
 MORE_THAN_USUAL = 1.5
 """Times the usual fixed context, above which a transcript that begins in the middle carried more than that."""
+AS_SENT, BY_SNAPSHOT = "as sent", "from the prompt's snapshot"
+BY_CONTEXT, BY_TABLE = "as /context said", "by the table for this version"
+MOST_OFF = 2.0
+"""Times that what was sent may weigh more or less than the bill leaves for it, to be all of it."""
 UNDIVIDED = "fixed context, not divided"
 
 
@@ -40,6 +46,12 @@ class FixedContext(NamedTuple):
     reason: str
     before_tokens: int = 0
     """Of a transcript that begins in the middle: what the first call carried of before; no part of `tokens`."""
+    system_tokens: int = 0
+    """The system prompt, where it is logged."""
+    source: str = ""
+    """Where `schema_tokens` is from, in words; empty where nothing is divided."""
+    tool_names: tuple[str, ...] = ()
+    """Of the tools, where they are logged."""
 
     @property
     def by_category(self) -> dict[str, int]:
@@ -55,9 +67,10 @@ class FixedContext(NamedTuple):
         """Kind, what, category, tokens and accuracy of each; together they are what `by_category` has."""
         if self.tokens is None:
             return []
-        other = self.schema_tokens + self.claude_md_tokens + self.memory_tokens + self.skill_tokens
+        other = self.schema_tokens + self.claude_md_tokens + self.memory_tokens + self.skill_tokens + self.system_tokens
         found = [
-            ("schemas", "tool schemas", "tools", self.schema_tokens, ESTIMATED),
+            ("schemas", f"tool schemas {self.source}".rstrip(), "tools", self.schema_tokens, ESTIMATED),
+            ("fixed", f"system prompt {self.source}".rstrip(), "system", self.system_tokens, ESTIMATED),
             ("memory", "CLAUDE.md files", "system", self.claude_md_tokens, ESTIMATED),
             ("memory", "memory files", "state", self.memory_tokens, ESTIMATED),
             ("skills", "skill listing", "system", self.skill_tokens, ESTIMATED),
@@ -78,7 +91,8 @@ class Start(NamedTuple):
     `schemas` are those of the core tools. `bound`: what the first call after a compaction leaves for the fixed context,
     the least of several; None = there was none. `is_listed`, `is_nested`: a skill listing, a nested CLAUDE.md stands
     before it. `files` surrounded the session, all that did if `is_complete`. `usual`: of a transcript that begins in
-    the middle, the median fixed context of sessions like it; else None.
+    the middle, the median fixed context of sessions like it; else None. `is_reported`: `schemas` is what `/context`
+    said. `sent`: what is logged of its system prompt and tools.
     """
 
     context: int
@@ -91,6 +105,8 @@ class Start(NamedTuple):
     files: Sequence[Surrounding]
     is_complete: bool
     usual: int | None = None
+    is_reported: bool = False
+    sent: SentParts | None = None
 
 
 def start_of(facts: Facts, calibrated: int | None = None) -> Start | None:
@@ -104,17 +120,20 @@ def start_of(facts: Facts, calibrated: int | None = None) -> Start | None:
         return None
     first = facts.calls[0]
     before = _blocks_before(facts, first)
+    reported = reported_schemas(facts.context_reports) or calibrated
     return Start(
         context=first.context_tokens,
         messages=sum(block.tokens for block in before if block.kind != "attachment"),
         attachments=sum(block.tokens for block in before if block.kind == "attachment"),
-        schemas=core_schema_tokens(facts.session.first_version, reported_schemas(facts.context_reports) or calibrated),
+        schemas=core_schema_tokens(facts.session.first_version, reported),
         bound=_bound_by_compactions(facts),
         is_listed=any(block.subtype == "skill_listing" for block in before),
         is_nested=any(block.subtype == "nested_memory" for block in before),
         files=facts.surroundings,
         is_complete=facts.surroundings_complete,
         usual=_usual(facts) if facts.begins_amid else None,
+        is_reported=bool(reported),
+        sent=facts.sent,
     )
 
 
@@ -141,6 +160,8 @@ def fixed_by(start: Start | None) -> FixedContext:
         reason = f"{said}; the rest, as usual in sessions like it, is not divided"
         known = (start.context, start.messages, start.attachments)
         return FixedContext(start.usual, 0, 0, 0, 0, None, *known, reason, before_tokens=whole - start.usual)
+    if start.sent is not None and start.sent.tools:
+        return _divided_as_sent(start, start.sent, whole, said)
     claude_md, memory, skills = _around(start)
     internal = whole - start.schemas - claude_md - memory - skills
     if internal < LEAST_TOKENS:
@@ -162,6 +183,35 @@ def fixed_by(start: Start | None) -> FixedContext:
         known_message_tokens=start.messages,
         known_attachment_tokens=start.attachments,
         reason=reason,
+        source=BY_CONTEXT if start.is_reported else BY_TABLE,
+    )
+
+
+def _divided_as_sent(start: Start, sent: SentParts, whole: int, said: str) -> FixedContext:
+    """Nothing but these two parts is sent before the messages: they share what the bill leaves, if it is near them."""
+    system, schemas = sent.system, sent.tools
+    logged = system + schemas
+    if system and logged <= whole * MOST_OFF and whole <= logged * MOST_OFF:
+        schemas = schemas * whole // logged
+        system = whole - schemas
+    elif logged > whole:
+        schemas = schemas * whole // logged
+        system = min(system, whole - schemas)
+    source = AS_SENT if sent.is_shape else BY_SNAPSHOT
+    return FixedContext(
+        tokens=whole,
+        schema_tokens=schemas,
+        claude_md_tokens=0,
+        memory_tokens=0,
+        skill_tokens=0,
+        internal_tokens=whole - schemas,
+        first_call_tokens=start.context,
+        known_message_tokens=start.messages,
+        known_attachment_tokens=start.attachments,
+        reason=f"{said} = {whole:,}, of which tools {schemas:,} and system prompt {system:,}, {source}",
+        system_tokens=system,
+        source=source,
+        tool_names=tuple(loads(sent.names)) if sent.names else (),
     )
 
 

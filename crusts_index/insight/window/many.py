@@ -43,7 +43,7 @@ from crusts_index.rows.trend import (
     TrendSurrounding,
     TrendTold,
 )
-from crusts_index.rows.window import SessionBranch, SessionPasted, SessionRecord, SessionTold
+from crusts_index.rows.window import SentParts, SessionBranch, SessionPasted, SessionRecord, SessionTold
 from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -116,6 +116,7 @@ class Many:
             if one.transcript in self._models
         ]
         self._starts = {row.transcript: row for row in self._fetch(TrendStart, firsts=json.dumps(firsts))}
+        self._sent = {row.transcript: row for row in self._fetch(SentParts, firsts=json.dumps(firsts))}
         # What stood before a first call behind a fork, or before the transcript, is for the facts to tell.
         self._forked = {start.transcript for start in self._starts.values() if start.branch or start.amid}
         paths = json.dumps([row for one in plain for row in self._path(one)])
@@ -235,6 +236,8 @@ class Many:
             is_nested=bool(start.nested),
             files=around.files,
             is_complete=around.is_complete,
+            is_reported=bool(reported or schemas),
+            sent=self._sent.get(one.transcript),
         )
 
     def _surroundings(self, one: Standing, first_ms: int | None) -> Around:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from crusts_index.insight.window.catalogue import core_schema_tokens, core_tool_names
-from crusts_index.insight.window.fixed import reported_schemas
+from crusts_index.insight.window.catalogue import core_tool_names
 from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -11,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from crusts_index.insight.session.facts import Facts, Surrounding
+    from crusts_index.insight.window.fixed import FixedContext
 
 
 class Server(NamedTuple):
@@ -33,7 +33,9 @@ class Server(NamedTuple):
 class Toolset(NamedTuple):
     """The tools of a session by name. `loaded` are in the context from the start or by ToolSearch.
 
-    `schema_tokens` are of the core tools, `call_tokens` of all tool uses, `result_tokens` of all results (D9).
+    `schema_tokens` are of those it began with, None where the fixed
+    context is not divided; `schema_source` says how they are known. `call_tokens` are of all tool uses, `result_tokens`
+    of all results (D9).
     """
 
     loaded: tuple[str, ...]
@@ -42,7 +44,8 @@ class Toolset(NamedTuple):
     loaded_deferred: tuple[str, ...]
     deferred_built_in: tuple[str, ...]
     deferred_mcp: tuple[str, ...]
-    schema_tokens: int
+    schema_tokens: int | None
+    schema_source: str
     call_tokens: int
     result_tokens: int
     servers: tuple[Server, ...]
@@ -58,13 +61,13 @@ class Toolset(NamedTuple):
         return sum(server.tokens for server in self.servers)
 
 
-def toolset_of(facts: Facts, calibrated_schema_tokens: int | None = None) -> Toolset:
-    """The tools of a session, over its whole life and all its branches."""
+def toolset_of(facts: Facts, fixed: FixedContext) -> Toolset:
+    """The tools of a session, over its whole life and all its branches; those it began with as sent, where logged."""
     deferred = announced(facts)
     loaded_deferred = tuple(dict.fromkeys(load.name for load in facts.loads))
     used = tuple(dict.fromkeys(use.name for use in facts.tool_uses if use.name))
     version = facts.session.first_version
-    core = core_tool_names(version, deferred)
+    core = fixed.tool_names or core_tool_names(version, deferred)
     loaded = tuple(dict.fromkeys((*core, *(name for name in used if name not in deferred), *loaded_deferred)))
     waiting = [name for name in deferred if name not in loaded]
     return Toolset(
@@ -74,7 +77,8 @@ def toolset_of(facts: Facts, calibrated_schema_tokens: int | None = None) -> Too
         loaded_deferred=loaded_deferred,
         deferred_built_in=tuple(name for name in waiting if not name.startswith("mcp__")),
         deferred_mcp=tuple(name for name in waiting if name.startswith("mcp__")),
-        schema_tokens=core_schema_tokens(version, reported_schemas(facts.context_reports) or calibrated_schema_tokens),
+        schema_tokens=fixed.schema_tokens or None,
+        schema_source=fixed.source,
         call_tokens=sum(use.use_tokens for use in facts.tool_uses),
         result_tokens=sum(use.result_block_tokens for use in facts.tool_uses),
         servers=_servers(facts, deferred),
