@@ -15,7 +15,8 @@ TRAITS: dict[str, tuple[str, ...]] = {
     "NotebookRead": ("retrieves",),
     "PowerShell": ("runs_commands",),
     "Read": ("reads", "retrieves"),
-    "Skill": ("acts",),
+    "Skill": ("acts", "calls_skills"),
+    "SlashCommand": ("acts", "calls_skills"),
     "Task": ("starts_agents", "retells"),
     "TaskCreate": ("acts",),
     "TaskUpdate": ("acts",),
@@ -44,6 +45,8 @@ RUNS_COMMANDS = _with("runs_commands")
 """Run a command line: crusts itself may be what they run (D7)."""
 STARTS_AGENTS = _with("starts_agents")
 """Start a subagent, of whose work they give the result: it is of the category state (D8)."""
+CALLS_SKILLS = _with("calls_skills")
+"""Call a skill or a command by its name: what is called so is made use of (D18)."""
 RETELLS = _with("retells")
 """Give what a model wrote for them: such a text has fewer tokens than its characters tell (D9)."""
 

@@ -22,7 +22,9 @@ last_sessions as materialized (
 transcripts_of as materialized (
   select id from transcripts where session_id in (select id from last_sessions)
 ),
-callers as materialized (select id from words where word in ('Skill', 'SlashCommand'))
+callers as materialized (
+  select id from words where word in (select name from tool_traits where calls_skills)
+)
 select distinct 'server' as kind, m.server as name
 from transcripts_of t
 join threads h on h.transcript_id = t.id

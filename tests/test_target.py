@@ -372,7 +372,9 @@ def test_something_else_may_stand_in_a_file_s_place(tmp_path: Path, place: str, 
 def test_another_status_line_may_do_as_it_likes(folder: ClaudeFolder, t: Transcript, other: str, start: str) -> None:
     """It never ends, never stops talking, closes its output, leaves something behind, ignores signals."""
     said = payload(t, filler="x" * (1 << 20))
-    assert folder.crusts("statusline", "--wrap", "yes & exit", stdin=said).out.endswith("○ 10% · cache cold\n")
+    assert folder.crusts("statusline", "--wrap", "yes & exit", stdin=said).out.endswith(
+        "○ 10% · 168 calls left · cache cold\n"
+    )
     assert f"{start}○ 10%" == folder.crusts("statusline", "--wrap", other, stdin=said).out.split(" · ")[0]
 
 

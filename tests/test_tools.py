@@ -9,7 +9,7 @@ from pathlib import Path
 from crusts_index import tools
 from crusts_index.store import query
 
-TRAITS = ("reads", "edits", "retrieves", "acts", "runs_commands", "starts_agents", "retells")
+TRAITS = ("reads", "edits", "retrieves", "acts", "runs_commands", "starts_agents", "calls_skills", "retells")
 
 
 def test_the_view_says_what_the_table_says() -> None:

@@ -31,6 +31,7 @@ RESOLUTIONS = (
     "that did it",
     "working now",
 )
+_WORD = re.compile(r"[^\W_][\w']*")
 _RESOLVED = re.compile(
     r"(?<!not )(?<!n't )(?<!never )(?<![\w'])(?:" + "|".join(map(re.escape, RESOLUTIONS)) + r")(?!\w)"
 )
@@ -258,7 +259,7 @@ def _thanks(said: str) -> str:
     phrase = _RESOLVED.search(said)
     if phrase is None or "?" in said:
         return ""
-    beside = re.findall(r"[^\W_][\w']*", _RESOLVED.sub(" ", said))
+    beside = _WORD.findall(_RESOLVED.sub(" ", said))
     return phrase[0] if _BESIDE.issuperset(beside) else ""
 
 
