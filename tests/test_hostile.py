@@ -262,6 +262,7 @@ def unsafe(said: str) -> list[str]:
     """What would steer a terminal, our own colours apart; and lines that pass for ours."""
     ours = "|".join(re.escape(f"\x1b[{hue}m") for hue in ("0", *console._HUES.values(), "97;41"))
     said = re.sub(ours, "", said)
+    said = re.sub("\x1b\\]52;c;[A-Za-z0-9+/]*=*\x07", "", said)  # ours too: a command for the terminal's clipboard
     found = {repr(char) for char in said if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp")} - {"'\\n'"}
     return sorted(found) + [line for line in said.split("\n") if line.startswith("FAKE")]
 
