@@ -1,11 +1,13 @@
 """`python -m tests.bench [FOLDER]`: measure size and speed, and print every figure beside its reference and target."""
 
 import argparse
+import compileall
 import tempfile
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
+import crusts_index
 from tests.bench.measures import SECTIONS
 from tests.bench.setting import FULL, QUICK, Bench, Measure, Sizes, machine
 
@@ -46,6 +48,9 @@ def main() -> None:
     parser.add_argument("--only", action="append", choices=list(SECTIONS), help="only this section; repeatable")
     given = parser.parse_args()
     sizes: Sizes = QUICK if given.quick else FULL
+    compileall.compile_dir(
+        Path(crusts_index.__file__).parent, quiet=1
+    )  # as an install does, whatever runs here may write
     with tempfile.TemporaryDirectory(prefix="crusts-bench-") as temporary:
         bench = Bench(given.folder or Path(temporary), sizes, large=given.large)
         for line in chain(machine(), lines(bench, given.only or list(SECTIONS))):
