@@ -210,8 +210,9 @@ def test_homes_in_trouble(tmp_path: Path) -> None:
     folder = ClaudeFolder(tmp_path)
     t = talk(folder, 20_000)
     (tmp_path / "file").write_text("")
-    for home in ("/nonexistent", str(tmp_path / "file"), ""):
-        env = {"HOME": home, "CRUSTS_HOME": home}
+    nowhere = str(tmp_path / "none")
+    for home in (nowhere, str(tmp_path / "file"), ""):
+        env = {"HOME": home, "CRUSTS_HOME": home or nowhere}  # never the store of who runs this
         assert shown(folder, payload(t), **env, CLAUDE_CONFIG_DIR=str(folder.config)).startswith("○ 10%")
         assert shown(folder, payload(t), **env, CLAUDE_CONFIG_DIR="").startswith("○ crusts")
     sealed = tmp_path / "sealed"
