@@ -2,13 +2,14 @@
 -- judged from sums alone. A session's own view (D2, D3).
 --   :project  part of a project's path, in any case; null = all
 --   :limit    sessions; null = all
--- Columns: session_id, project. transcript: the last of its parts that has a message. parts: main transcripts it goes over. started_ms,
--- last_ms, active_ms: of its records and its last message, UTC. version: of Claude Code, the first one. messages: on its
--- main thread, exact. compactions: boundaries on it that the session owns (D2), exact. end_id, branch, epoch: its last
--- message, or a boundary behind it (D10). boundary, post_tokens, discovered_tools: of the last boundary of that
--- epoch. own_calls: 1 = it may end with a call of crusts itself. leaf: the record that a last-prompt record behind the end
--- names (D10), else null. summaries: 1 = there is a summary. branches: rewinds. left_out: sessions of
--- the project with no message on a main thread, which are no rows here (subagents alone, say).
+-- Columns: session_id, project. transcript: the last of its parts that has a message. parts: main transcripts it goes
+-- over. started_ms, last_ms, active_ms: of its records and its last message, UTC. version, last_version: of Claude Code,
+-- the first one and the last. messages: on its main thread, exact. compactions: boundaries on it that the session owns
+-- (D2), exact. end_id, branch, epoch: its last message, or a boundary behind it (D10). boundary, post_tokens,
+-- discovered_tools: of the last boundary of that epoch. own_calls: 1 = it may end with a call of crusts itself. leaf: the
+-- record that a last-prompt record behind the end names (D10), else null. summaries: 1 = there is a summary. branches:
+-- rewinds. left_out: sessions of the project with no message on a main thread, which are no rows here (subagents alone,
+-- say).
 with recursive grouped as materialized (
   select s.session_id, count(*) as parts, min(t.first_ms) as started_ms, max(t.last_ms) as last_ms,
          max(ifnull(t.last_message_ms, t.last_ms)) as active_ms,
@@ -27,7 +28,7 @@ with recursive grouped as materialized (
 ),
 picked as materialized (
   select g.session_id, coalesce(g.project, t.folder) as project, t.id as transcript, g.parts, g.started_ms, g.last_ms,
-         g.active_ms, t.version, g.messages, g.session_key
+         g.active_ms, t.version, ifnull(t.last_version, t.version) as last_version, g.messages, g.session_key
   from grouped as g
   join transcripts as t on t.id = (
     select l.id from transcripts as l
@@ -53,7 +54,7 @@ ended as materialized (
             order by r.id desc limit 1), 0),
     ifnull((select max(c.id) from compactions as c where c.thread_id = k.transcript << 20), 0))
 )
-select e.session_id, e.project, e.transcript, e.parts, e.started_ms, e.last_ms, e.active_ms, e.version, e.messages,
+select e.session_id, e.project, e.transcript, e.parts, e.started_ms, e.last_ms, e.active_ms, e.version, e.last_version, e.messages,
        ifnull((select sum(o.compactions) from transcripts as t join owned as o on o.transcript_id = t.id
                where t.session_id = e.session_key), 0) as compactions,
        e.end_id, e.branch, e.epoch, c.id as boundary, c.post_tokens, c.discovered_tools,

@@ -18,7 +18,7 @@ from hypothesis import given
 from crusts_index.insight.session.loading import load
 from crusts_index.insight.window.buckets import buckets_of
 from crusts_index.insight.window.habits import Habits
-from crusts_index.insight.window.judge import window_of
+from crusts_index.insight.window.judge import Window, window_of
 from crusts_index.insight.window.many import Many
 from crusts_index.insight.window.trend import Record, _summed, sparkline, trend_of
 from crusts_index.rows.trend import Standing
@@ -41,6 +41,11 @@ def session(number: int) -> str:
     return f"5e551001-0000-4000-8000-{number:012d}"
 
 
+def sizes(window: Window) -> tuple[object, ...]:
+    """What sums tell of a window."""
+    return window.size, window.limit, window.limit_kind, window.trigger
+
+
 def judged(db: Path) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], int]:
     """Each session's window and categories by trend, the same by facts, and how many sums alone could tell."""
     with closing(open_store(db)) as store:
@@ -54,12 +59,23 @@ def judged(db: Path) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], int]
             window = window_of(facts)
             buckets = buckets_of(facts, window)
             counted = [(bucket.tokens, bucket.content_tokens) for bucket in here.buckets.buckets]
-            found.append(
-                (one.session_id, here.window.size, here.window.limit, here.buckets.basis, counted, one.messages)
-            )
+            found.append((one.session_id, *sizes(here.window), here.buckets.basis, counted, one.messages))
             counted = [(bucket.tokens, bucket.content_tokens) for bucket in buckets.buckets]
-            wanted.append((one.session_id, window.size, window.limit, buckets.basis, counted, facts.session.messages))
+            wanted.append((one.session_id, *sizes(window), buckets.basis, counted, facts.session.messages))
         return found, wanted, len(by_sums)
+
+
+def test_after_an_update_it_is_the_new_version_that_compacts(folder: ClaudeFolder) -> None:
+    """A session that Claude Code 2.1.20 began and 2.1.21 goes on with has the smaller buffer, told by sums too."""
+    t = folder.main(model="claude-opus-4-6", version="2.1.20")
+    t.prompt("go on")
+    t.response("done", context=30_000)
+    t.prompt("go on", version="2.1.21")
+    t.response("done", context=32_000, version="2.1.21")
+    found, wanted, count = judged(read(folder, t))
+    assert 1 == count
+    assert found == wanted
+    assert 167_000 == found[0][4]
 
 
 def long_session(t: Transcript) -> Transcript:

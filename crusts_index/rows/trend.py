@@ -18,6 +18,7 @@ class Standing(NamedTuple):
     last_ms: int | None
     active_ms: int | None
     version: str | None
+    last_version: str | None
     messages: int
     compactions: int
     end_id: int

@@ -197,7 +197,7 @@ class Many:
         return Evidence(
             session_id=one.session_id,
             project=one.project,
-            version=one.version,
+            version=one.last_version,
             last_ms=one.last_ms,
             model=model,
             asked=last.asked if last is not None and last.asked else asked_model(model, None, told),
