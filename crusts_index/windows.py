@@ -37,6 +37,10 @@ HORIZONS = (10, 25, 50, 100)
 """Calls predicted below which a range is one of its own; the last range is for all above."""
 RANGES: "Ranges" = ((0.79, 3.85), (0.64, 2.41), (0.63, 1.95), (0.58, 1.58), (0.49, 1.16))
 """What held 80 % of the truth, as shares of the forecast, by horizon."""
+LOW, HIGH = "range_low", "range_high"
+"""What the two ends of a range are called among what is learned."""
+FIRST_POINT = 4
+"""Calls of a past window before the first one whose forecast is judged."""
 
 
 @cache
@@ -60,8 +64,10 @@ def usual_window(model: str | None) -> int:
     return DEFAULT_CONTEXT_LIMIT if numbers and numbers < FIRST_NATIVE_1M else NATIVE_1M
 
 
-def usual_buffer(version: str | None) -> int:
-    """Tokens below its window at which Claude Code compacts, by version."""
+def usual_buffer(model: str | None, version: str | None) -> int:
+    """Tokens below its window at which Claude Code compacts a model, by version; 0 where it waits to be refused."""
+    if compacts_when_refused(model, version):
+        return 0
     numbers = parse_version(version)
     return EARLIER_BUFFER_TOKENS if numbers and numbers <= LAST_EARLIER_BUFFER else AUTOCOMPACT_BUFFER_TOKENS
 
@@ -95,6 +101,14 @@ def buffer_scope(limit: int, model: str, version: str | None) -> str:
 def growth_of(grown: int, calls: int, prior: float) -> float:
     """Tokens a call: what `calls` of the window added, drawn towards the prior; at least 1."""
     return max(1.0, (grown + PRIOR_CALLS * prior) / (calls + PRIOR_CALLS))
+
+
+def ranges_by(shares: "Mapping[tuple[str, str], float]") -> "Ranges":
+    """The ranges, by what was learned of each horizon under the kinds LOW and HIGH; else as they are shipped."""
+    return tuple(
+        (shares.get((LOW, str(horizon)), low), shares.get((HIGH, str(horizon)), high))
+        for horizon, (low, high) in enumerate(RANGES)
+    )
 
 
 def horizon_of(calls: float) -> int:

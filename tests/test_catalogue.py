@@ -133,7 +133,8 @@ def test_usual_windows() -> None:
 def test_usual_buffers() -> None:
     """45,000 up to 2.1.20, 33,000 after; the versions that compact alike are one line (D10)."""
     versions = ("1.0.43", "2.0.55", "2.1.20", "2.1.21", "2.1.332", None)
-    assert [45_000, 45_000, 45_000, 33_000, 33_000, 33_000] == [usual_buffer(version) for version in versions]
+    buffers = [usual_buffer("claude-opus-4-8", version) for version in versions]
+    assert [45_000, 45_000, 45_000, 33_000, 33_000, 33_000] == buffers
     assert ["1.0", "2.0", "2.1 early", "2.1", "2.1", ""] == [version_line(version) for version in versions]
 
 
@@ -144,6 +145,7 @@ def test_which_models_wait_to_be_refused() -> None:
     assert not compacts_when_refused("claude-opus-4-5-20251101", "2.1.52")
     assert not compacts_when_refused("claude-sonnet-4-6", "2.1.332")
     assert not compacts_when_refused("claude-haiku-5-5", "2.1.332")
+    assert 0 == usual_buffer("claude-haiku-4-5", "2.1.332")
 
 
 def test_windows_by_configuration() -> None:

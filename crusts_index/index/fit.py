@@ -107,7 +107,7 @@ def pairs_of(
     from crusts_index.rows.reports import PairBlock  # most runs have nothing to fit
 
     found: dict[str, list[Pair]] = {}
-    blocks = query.rows(store, PairBlock, most=most, since=since, project=project)
+    blocks = query.each(store, PairBlock, most=most, since=since, project=project)
     for _, group in groupby(blocks, attrgetter("pair")):
         text = fixed = 0.0
         for block in group:

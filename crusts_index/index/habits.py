@@ -13,11 +13,13 @@ from crusts_index.store.open import explained, transaction
 from crusts_index.tuples import NamedTuple
 from crusts_index.windows import (
     DEFAULT_CONTEXT_LIMIT,
+    FIRST_POINT,
+    HIGH,
     HORIZONS,
+    LOW,
     PRIOR,
     RANGES,
     buffer_scope,
-    compacts_when_refused,
     growth_of,
     horizon_of,
     lift_window,
@@ -43,8 +45,6 @@ EPOCHS_OF_PRIOR = EPOCHS_OF_RANGES = 5
 """As many epochs what is usual counts for."""
 LEAST_POINTS = 30
 """Forecasts of a horizon below which they tell no range."""
-FIRST_POINT = 4
-"""Calls of an epoch before the first one that is judged."""
 
 _LEARNED = "habits"
 # What is learned follows from these.
@@ -212,8 +212,7 @@ def epoch_of(store: sqlite3.Connection, one: Compacted, buffers: dict[str, tuple
     """The calls that led to a compaction; None where they are few, or it came far from where it is expected."""
     limit = _limit(one)
     seen = buffers.get(buffer_scope(limit, one.model, one.version))
-    waits = compacts_when_refused(one.model, one.version)
-    trigger = limit - (int(seen[0]) if seen else 0 if waits else usual_buffer(one.version))
+    trigger = limit - (int(seen[0]) if seen else usual_buffer(one.model, one.version))
     if not limit - MOST_BUFFER <= one.pre_tokens:
         return None
     calls = calls_before(store, one)
@@ -270,6 +269,6 @@ def ranges_of(epochs: list[Epoch]) -> Iterator[Row]:
     for horizon, found in enumerate(shares):
         if len(found) >= LEAST_POINTS:
             found.sort()
-            for kind, quantity, usual in zip(("range_low", "range_high"), (0.1, 0.9), RANGES[horizon], strict=True):
+            for kind, quantity, usual in zip((LOW, HIGH), (0.1, 0.9), RANGES[horizon], strict=True):
                 value = _drawn(quantile(found, quantity), usual, len(epochs), EPOCHS_OF_RANGES)
                 yield kind, str(horizon), 0, round(value, 3), len(found)

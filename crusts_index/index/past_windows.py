@@ -13,14 +13,13 @@ from crusts_index.index.habits import (
     ranges_of,
 )
 from crusts_index.store.driver import sqlite3
-from crusts_index.windows import PRIOR, RANGES, PastWindow
+from crusts_index.windows import PRIOR, PastWindow, ranges_by
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from crusts_index.index.habits import Compacted, Epoch
-    from crusts_index.windows import Ranges
 
 _BEGAN = "select min(last_ms) from stored_responses where thread_id = ? and epoch = ? and branch = ? and id > 0"
 
@@ -44,7 +43,7 @@ def past_windows(store: sqlite3.Connection) -> Iterator[PastWindow]:
                 seen_limit=_seen_limit(store, one, before),
                 buffers={scope: int(value) for scope, (value, _) in buffers.items()},
                 prior=priors.get(one.project or "") or priors.get("") or PRIOR,
-                ranges=_ranges(known),
+                ranges=ranges_by({(kind, scope): value for kind, scope, _, value, _ in ranges_of(known)}),
             )
         epoch = epoch_of(store, one, buffers)
         if epoch is not None:
@@ -61,11 +60,3 @@ def _seen_limit(store: sqlite3.Connection, one: Compacted, before: list[Compacte
         if model == name and since_ms < (began_ms or 0)
     ]
     return seen[-1] if seen else None
-
-
-def _ranges(known: Sequence[Epoch]) -> Ranges:
-    shares = {(kind, scope): value for kind, scope, _, value, _ in ranges_of(list(known))}
-    return tuple(
-        (shares.get(("range_low", str(horizon)), low), shares.get(("range_high", str(horizon)), high))
-        for horizon, (low, high) in enumerate(RANGES)
-    )

@@ -14,6 +14,8 @@ from crusts_index.store.open import explained
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from crusts_index.rows import Row
 
 # What opens a part that a parameter cannot stand in, and what closes it.
@@ -73,9 +75,16 @@ def rows(connection: sqlite3.Connection, kind: "type[Row]", name: str | None = N
     Raises TypeError for parameters the file lacks or that are not given: a mistake in the program.
     Raises CrustsError for what the user can mend: a busy, damaged or full store.
     """
+    return list(each(connection, kind, name, **given))
+
+
+def each(
+    connection: sqlite3.Connection, kind: "type[Row]", name: str | None = None, /, **given: object
+) -> "Iterator[Row]":
+    """As `rows`, one after the other: for more of them than should be held at once."""
     text = _checked(name or queries_of(kind)[0], given)
     with explained(connection):
-        return list(map(partial(tuple.__new__, kind), connection.execute(text, given)))
+        yield from map(partial(tuple.__new__, kind), connection.execute(text, given))
 
 
 def view_scripts() -> list[tuple[str, str]]:

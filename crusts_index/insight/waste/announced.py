@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crusts_index.insight.window.listings import INSTRUCTIONS, LISTINGS, SKILLS, bodies_of, servers_in, shares
-from crusts_index.insight.window.toolset import configured_servers
+from crusts_index.insight.window.toolset import configured_servers, spelled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,11 +46,6 @@ class Announced:
                 self.servers[spelled(server)] = (self.servers.get(spelled(server)) or 0.0) + tokens * share
                 if one.type == INSTRUCTIONS:
                     self.labels[spelled(server)] = server
-
-
-def spelled(server: str) -> str:
-    """A server's name as it stands in the names of its tools."""
-    return "".join(char if char.isascii() and (char.isalnum() or char in "_-") else "_" for char in server)
 
 
 def _skills(names: Sequence[str], body: Mapping[str, Any]) -> tuple[Sequence[str], Sequence[str]]:

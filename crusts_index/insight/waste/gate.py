@@ -11,24 +11,13 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from crusts_index.insight.waste.actions import Action
+    from crusts_index.insight.window.words import Judged
 
-    class Window(Protocol):
+    class Window(Judged, Protocol):
         """What a gate asks of a window, whoever judged it."""
 
         @property
         def size(self) -> int: ...
-        @property
-        def limit(self) -> int: ...
-        @property
-        def limit_kind(self) -> str: ...
-        @property
-        def trigger(self) -> int | None: ...
-        @property
-        def calls_left(self) -> int | None: ...
-        @property
-        def calls_low(self) -> int | None: ...
-        @property
-        def calls_high(self) -> int | None: ...
         @property
         def usage_percentage(self) -> float: ...
 

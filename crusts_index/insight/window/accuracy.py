@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from crusts_index import windows
 from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -130,12 +131,8 @@ def weight_errors(
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """The quantile of the values by linear interpolation."""
-    ordered = sorted(values)
-    place = share * (len(ordered) - 1)
-    below = int(place)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+    """The quantile of the values, in any order, by linear interpolation."""
+    return windows.quantile(sorted(values), share)
 
 
 def _error(pair: EstimatePair) -> float:

@@ -18,26 +18,24 @@ HEALTH = ((50, "healthy"), (70, "warming"), (85, "hot"))
 
 class Forecast(NamedTuple):
     """API calls until the trigger, 0 past it; `low` and `high` hold it in 8 of 10 cases. All None where nothing
-    will be compacted or the window is not known. `growth` is in tokens a call, `why` in words.
+    will be compacted or the window is not known.
     """
 
     calls_left: int | None
     low: int | None
     high: int | None
-    growth: float
-    why: str
 
 
-def forecast_of(window: int | None, trigger: int | None, growth: float, ranges: Ranges, why: str = "") -> Forecast:
-    """How many calls a window of so many tokens has left until the trigger."""
+def forecast_of(window: int | None, trigger: int | None, growth: float, ranges: Ranges) -> Forecast:
+    """How many calls a window of so many tokens has left until the trigger, at a growth in tokens a call."""
     if window is None or trigger is None:
-        return Forecast(None, None, None, growth, why)
+        return Forecast(None, None, None)
     if window >= trigger:
-        return Forecast(0, 0, 0, growth, why)
+        return Forecast(0, 0, 0)
     calls = (trigger - window) / growth
     low, high = ranges[horizon_of(calls)]
     # One call at least, since the window is not there yet.
-    return Forecast(max(1, int(calls)), max(1, int(calls * low + 0.5)), max(1, int(calls * high + 0.5)), growth, why)
+    return Forecast(max(1, int(calls)), max(1, int(calls * low + 0.5)), max(1, int(calls * high + 0.5)))
 
 
 def health_of(percentage: float) -> str:

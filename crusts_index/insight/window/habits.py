@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crusts_index.rows.window import Habit
 from crusts_index.tuples import NamedTuple
-from crusts_index.windows import PRIOR, RANGES, buffer_scope
+from crusts_index.windows import PRIOR, RANGES, buffer_scope, ranges_by
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,8 +67,4 @@ def habits_of(fetch: Fetch) -> Habits:
             priors[row.scope] = row.value
         else:
             shares[row.kind, row.scope] = row.value
-    ranges = tuple(
-        (shares.get(("range_low", str(horizon)), low), shares.get(("range_high", str(horizon)), high))
-        for horizon, (low, high) in enumerate(RANGES)
-    )
-    return Habits(limits, buffers, priors, ranges)
+    return Habits(limits, buffers, priors, ranges_by(shares))

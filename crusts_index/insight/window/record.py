@@ -9,9 +9,9 @@ from crusts_index.insight.window.catalogue import variant_window
 from crusts_index.insight.window.forecast import forecast_of
 from crusts_index.tuples import NamedTuple
 from crusts_index.windows import (
+    FIRST_POINT,
     HORIZONS,
     buffer_scope,
-    compacts_when_refused,
     growth_of,
     horizon_of,
     lift_window,
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from crusts_index.windows import PastWindow
 
-FIRST_CALL = 4
-"""Calls of a window before the first one that is judged."""
 LAST_DELTAS = 20
 """The plain forecast goes by the median of so many."""
 
@@ -105,7 +103,7 @@ def _points(window: PastWindow) -> list[_Point]:
     largest = 0
     for place, (context, output) in enumerate(window.calls[:-1]):
         largest = max(largest, context)
-        if place >= FIRST_CALL:
+        if place >= FIRST_POINT:
             size, trigger = context + output, _trigger(window, largest)
             growth = growth_of(context - contexts[0], place, window.prior)
             said = forecast_of(size, trigger, growth, window.ranges)
@@ -121,7 +119,7 @@ def _trigger(window: PastWindow, largest: int) -> int:
     limit = lift_window(window.seen_limit or variant_window(window.asked) or usual_window(window.asked), largest)
     buffer = window.buffers.get(buffer_scope(limit, window.model, window.version))
     if buffer is None:
-        buffer = 0 if compacts_when_refused(window.model, window.version) else usual_buffer(window.version)
+        buffer = usual_buffer(window.model, window.version)
     return limit - buffer
 
 

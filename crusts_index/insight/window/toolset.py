@@ -124,16 +124,15 @@ def _servers(facts: Facts, deferred: tuple[str, ...]) -> tuple[Server, ...]:
     sources = configured_servers(facts.surroundings)
     seen = dict.fromkeys((*calls, *filter(None, map(server_of, deferred))))
     # In a tool's name a server's own name has no other characters than these.
-    known = {_in_tool_names(name): name for name in sources}
+    known = {spelled(name): name for name in sources}
     for name in seen:
         if name not in known:
             sources[name] = "transcript"
             known[name] = name
-    servers = [
-        Server(name, sources[name], calls.get(spelled, 0), tokens.get(spelled, 0)) for spelled, name in known.items()
-    ]
+    servers = [Server(name, sources[name], calls.get(key, 0), tokens.get(key, 0)) for key, name in known.items()]
     return tuple(sorted(servers, key=lambda server: (-server.tokens, -server.calls, server.name)))
 
 
-def _in_tool_names(name: str) -> str:
-    return "".join(char if char.isascii() and (char.isalnum() or char in "_-") else "_" for char in name)
+def spelled(server: str) -> str:
+    """A server's name as it stands in the names of its tools."""
+    return "".join(char if char.isascii() and (char.isalnum() or char in "_-") else "_" for char in server)

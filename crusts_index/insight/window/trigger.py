@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crusts_index.tuples import NamedTuple
-from crusts_index.windows import compacts_when_refused, usual_buffer
+from crusts_index.windows import usual_buffer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def _buffer(evidence: Evidence, settings: WindowSettings, habits: Habits, limit:
         return seen, "the buffer that past automatic compactions left"
     if settings.autocompact_buffer is not None:
         return settings.autocompact_buffer, "autocompactBufferTokens in config.json"
-    if compacts_when_refused(evidence.model, evidence.version):
+    usual = usual_buffer(evidence.model, evidence.version)
+    if not usual:
         return 0, f"{evidence.model} is compacted only once a prompt is refused"
-    return usual_buffer(evidence.version), "the buffer of this Claude Code"
+    return usual, "the buffer of this Claude Code"
