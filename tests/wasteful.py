@@ -10,9 +10,10 @@ from typing import Any
 from crusts_index.index.recorded import reader_of
 from crusts_index.insight.session.facts import Facts
 from crusts_index.insight.session.loading import load
-from crusts_index.insight.waste.actions import NOWHERE, Action
+from crusts_index.insight.waste.actions import Action
 from crusts_index.insight.waste.find import WasteItem, find_waste
 from crusts_index.insight.waste.thresholds import Thresholds
+from crusts_index.insight.waste.ways import NOWHERE
 from crusts_index.insight.window.judge import Window, window_of
 from crusts_index.quick.advised import advised
 from crusts_index.rows.session import SessionOtherRead

@@ -9,8 +9,8 @@ from typing import Any
 from crusts_index.claude.additions import append_text, deny_reads
 from crusts_index.claude.settings import Edit
 from crusts_index.errors import CrustsError
-from crusts_index.insight.waste.actions import HEADING
 from crusts_index.insight.waste.optimize import Fix
+from crusts_index.insight.waste.ways import HEADING
 from crusts_index.render import clipboard, console
 from crusts_index.store.settings import Settings, backup_folder
 from crusts_index.tuples import NamedTuple

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from crusts_index.insight.session.facts import Facts
-    from crusts_index.insight.waste.actions import Action, Target
+    from crusts_index.insight.waste.actions import Action
     from crusts_index.insight.waste.item import WasteItem
+    from crusts_index.insight.waste.ways import Target
     from crusts_index.insight.window.judge import Window
     from crusts_index.insight.window.listed import Content
     from crusts_index.rows import Row

@@ -9,10 +9,11 @@ from crusts_index.claude.surroundings import snapshot
 from crusts_index.errors import CrustsError
 from crusts_index.index.recorded import reader_of
 from crusts_index.index.refresh import roots_of
-from crusts_index.insight.waste.actions import NOWHERE, Sources, Target, actions_of
+from crusts_index.insight.waste.actions import Sources, actions_of
 from crusts_index.insight.waste.find import find_waste
 from crusts_index.insight.waste.gate import compact_from, gate_of
 from crusts_index.insight.waste.thresholds import thresholds_of
+from crusts_index.insight.waste.ways import NOWHERE, Target
 from crusts_index.rows.actions import Past, Used
 from crusts_index.rows.session import SessionOtherRead
 

@@ -7,6 +7,7 @@ from crusts_index.insight.waste.announced import Announced
 from crusts_index.insight.waste.gate import COMPACT_FROM, opens_at
 from crusts_index.insight.waste.noise import find_noise
 from crusts_index.insight.waste.rules import BY_NAME, DuplicateRead
+from crusts_index.insight.waste.ways import NOWHERE, Target, Way, said, ways_of
 from crusts_index.insight.window.words import limit_words, trigger_words
 from crusts_index.tuples import NamedTuple
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from crusts_index.insight.session.facts import Facts
     from crusts_index.insight.waste.gate import Window
     from crusts_index.insight.waste.item import WasteItem
-    from crusts_index.insight.waste.noise import Noise
     from crusts_index.insight.waste.thresholds import Thresholds
     from crusts_index.insight.window.listings import Recorded
     from crusts_index.rows.actions import Past, Used
@@ -30,7 +30,6 @@ KINDS = (
 """The kinds of actions, and of ways to carry one out, in the order in which equal ones stand."""
 TYPED, SAID, SET = "type", "say", "set"
 """Where an action is done: at the prompt of Claude Code, said to Claude, in files and settings."""
-HEADING = "Files to avoid reading"
 FREED_SHARE = 0.68
 """What compactions free of the window where the user has made none: the median of 71 that were looked at."""
 SOON = 20
@@ -45,31 +44,6 @@ _LEAST_CALLS, _LEAST_LISTED = 30, 500
 _LEAST_SKILLS = 100  # tokens; Claude Code brings a few skills of its own
 _NAMES_SHOWN = 10
 _LEAST_USD = 0.005
-
-
-class Target(NamedTuple):
-    """The project that is acted on, as it is now; texts are None where there is no file, `folder` where it is away."""
-
-    folder: str | None
-    ignore: str | None
-    claude_md: str | None
-    denied: tuple[str, ...]
-    instruction_tokens: int
-    instruction_files: tuple[tuple[str, int], ...]
-
-
-NOWHERE = Target(None, None, None, (), 0, ())
-
-
-class Way(NamedTuple):
-    """One way to carry out an action in a file: lines to add, to it or to a list in it; tokens that it frees."""
-
-    kind: str
-    title: str
-    why: str
-    frees_tokens: int
-    target: str | None
-    lines: tuple[str, ...]
 
 
 class Action(NamedTuple):
@@ -300,55 +274,17 @@ def _noise(facts: Facts, target: Target) -> list[Action]:
     noise = find_noise(facts.tool_uses, facts.session.project_folder)
     if sum(one.tokens for one in noise) < _LEAST_NOISE:
         return []
-    ways = (*_denied(noise, target), *_ignored(noise, target), *_wished(noise, target))
+    ways = ways_of(noise, target)
     deny = next((way for way in ways if way.kind == "permissions-deny"), None)
     if deny is None:
         return []
     do = "add to permissions.deny in the project's .claude/settings.json:\n" + "\n".join(deny.lines)
     reads = sum(one.reads for one in noise)
     source = f"what {'1 read' if reads == 1 else f'{reads:,} reads'} of them took in this session"
-    evidence = tuple(_said(one) for one in noise)
+    evidence = tuple(said(one) for one in noise)
     return [
         Action(deny.kind, deny.title, SET, do, deny.why, deny.frees_tokens, source, None, None, evidence, ways=ways)
     ]
-
-
-def _denied(noise: list[Noise], target: Target) -> list[Way]:
-    rules = {f"Read({one.rule.pattern})": one for one in noise}
-    missing = [rule for rule in rules if rule not in target.denied]
-    if not missing:
-        return []
-    why = f"{', '.join(_said(rules[rule]) for rule in missing)}; unlike a wish, a deny rule is enforced"
-    frees = sum(rules[rule].tokens for rule in missing)
-    file = f"{target.folder}/.claude/settings.json" if target.folder else None
-    return [Way("permissions-deny", "Deny reading what is installed or built", why, frees, file, tuple(missing))]
-
-
-def _ignored(noise: list[Noise], target: Target) -> list[Way]:
-    known = {line.strip() for line in (target.ignore or "").splitlines()}
-    missing = [one for one in noise if one.rule.ignore not in known]
-    if not missing:
-        return []
-    why = f"{', '.join(map(_said, missing))}; newer versions of Claude Code do not heed it, see permissions-deny"
-    frees, lines = sum(one.tokens for one in missing), tuple(one.rule.ignore for one in missing)
-    file = f"{target.folder}/.claudeignore" if target.folder else None
-    return [Way("claudeignore", "Ignore what is installed or built", why, frees, file, lines)]
-
-
-def _wished(noise: list[Noise], target: Target) -> list[Way]:
-    if not noise or target.claude_md is None or HEADING.lower() in target.claude_md.lower():
-        return []
-    lines = (
-        f"## {HEADING}",
-        "",
-        *(f"- {one.rule.label}" for one in noise),
-        "",
-        "These are preferences, not bans: read one of them where nothing else can answer, and only the lines needed.",
-    )
-    why = f"{', '.join(map(_said, noise))}; a wish is heeded less than a rule, so half of it is counted"
-    frees = (sum(one.tokens for one in noise) + 1) // 2
-    file = f"{target.folder}/CLAUDE.md" if target.folder else None
-    return [Way("claudemd-rule", "Say in CLAUDE.md what not to read", why, frees, file, lines)]
 
 
 def _priced(action: Action, price: float | None, day: float | None, left: int | None) -> Action:
@@ -363,10 +299,6 @@ def _priced(action: Action, price: float | None, day: float | None, left: int | 
 
 def _dollars(usd: float) -> str:
     return f"${usd:,.2f}" if usd >= _LEAST_USD else "less than a cent"
-
-
-def _said(one: Noise) -> str:
-    return f"{one.rule.ignore} read {'once' if one.reads == 1 else f'{one.reads:,} times'} for {one.tokens:,} tokens"
 
 
 def _skill_of(name: str) -> str:
