@@ -50,7 +50,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         code = _run(args, quick, is_process=is_process)
     except BrokenPipeError:
-        code = 1
+        code = 0
     except KeyboardInterrupt:
         code = 130
     except CrustsError as error:
@@ -212,14 +212,14 @@ def _run_target(name: str, args: list[str], *, is_process: bool) -> int:
 
 
 def _flush(code: int) -> int:
-    """Write out what stdout holds; the exit code, 1 where it was 0 and that cannot be done.
+    """Write out what stdout holds; the exit code, 1 where it was 0 and that cannot be done, unless nobody reads it.
 
     Here rather than at exit, where Python would print a traceback, and end with a code of its own.
     """
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        code = code or 1  # the reader has seen enough
+        pass  # the reader has seen enough, which is no failure
     except (OSError, ValueError) as error:
         code = code or _complain(f"cannot write the answer: {getattr(error, 'strerror', None) or error}", 1)
     else:

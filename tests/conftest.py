@@ -89,6 +89,10 @@ class Demo:
                 " cache_write_1h_usd = 8, output_usd = 20, web_search_usd = 10"
             )
 
+    def env(self) -> dict[str, str]:
+        """The environment of a run on the demo."""
+        return self._home.env(CLAUDE_CONFIG_DIR=str(self.folder))
+
     def crusts(self, *args: str, stdin: str = "", **env: str) -> Outcome:
         """Run the command on the demo; its folder shows as /demo."""
         done = self._home.crusts(*args, stdin=stdin, CLAUDE_CONFIG_DIR=str(self.folder), **env)

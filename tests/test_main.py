@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import Demo
+
 ROOT = Path(__file__).parent.parent
 Crusts = Callable[..., tuple[int, str, str]]  # arguments -> exit code, stdout, stderr
 
@@ -95,21 +97,45 @@ def test_a_fault_of_a_report_is_not_hidden(crusts: Crusts) -> None:
     assert "no_such_module_at_all" in crusts("readout", "missing")[2]
 
 
-@pytest.mark.parametrize("argv", [["--help"], ["--version"]])
-def test_a_closed_pipe_ends_quietly(argv: list[str]) -> None:
-    """`crusts … | head` prints no traceback when head has seen enough."""
+READ_IN_PART = (
+    *("", "--help", "--version", "list --help", "overview", "list", "list --json", "usage --by session", "analyze"),
+    *("waste --all", "timeline", "lost", "trend --format csv", "sql --schema", "readout", "tui", "watch", "index"),
+)
+
+
+def unread(demo: Demo, line: str) -> tuple[int, bytes]:
+    """Exit code and stderr of a command line whose reader is gone."""
     reader, writer = os.pipe()
     os.close(reader)
-    command = [sys.executable, "-m", "crusts_index", *argv]
-    done = subprocess.run(command, cwd=ROOT, stdout=writer, stderr=subprocess.PIPE, check=False)
-    os.close(writer)
-    assert (1, b"") == (done.returncode, done.stderr)
+    command = [sys.executable, "-m", "crusts_index", *line.split()]
+    with open(writer, "wb") as out:
+        done = subprocess.run(
+            command, cwd=ROOT, env=demo.env(), stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, check=False
+        )
+    return done.returncode, done.stderr
 
 
-def test_a_full_disk_behind_stdout_is_one_line() -> None:
+@pytest.mark.process
+def test_a_reader_who_has_seen_enough_is_no_failure(demo: Demo) -> None:
+    """`crusts … | head -1`: exit 0 and nothing on stderr, whatever the command, and whenever the reader went."""
+    for line in READ_IN_PART:
+        assert (0, b"") == unread(demo, line), line
+
+
+@pytest.mark.process
+def test_a_failure_stays_one_without_a_reader(demo: Demo) -> None:
+    """What could not be done, or was asked wrongly, has its exit code and its line on stderr."""
+    for line, expected in (("analyze nonesuch", 1), ("list --since never", 2), ("nonesuch", 2)):
+        code, err = unread(demo, line)
+        assert (expected, 1) == (code, err.count(b"\n")), line
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("line", ["--help", "--version", "list", "list --json", "usage", "sql --schema"])
+def test_a_full_disk_behind_stdout_is_one_line(demo: Demo, line: str) -> None:
     """Output that cannot be written is an error, not a success."""
     with open("/dev/full", "wb") as full:
-        command = [sys.executable, "-m", "crusts_index", "--help"]
-        done = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, check=False)
+        command = [sys.executable, "-m", "crusts_index", *line.split()]
+        done = subprocess.run(command, cwd=ROOT, env=demo.env(), stdout=full, stderr=subprocess.PIPE, check=False)
     assert (1, 1) == (done.returncode, done.stderr.count(b"\n"))
     assert b"No space left" in done.stderr

@@ -192,15 +192,18 @@ def build(table: Mapping[str, tuple[str, str]] = COMMANDS) -> Commands:
 
 
 def run(argv: list[str], table: Mapping[str, tuple[str, str]] = COMMANDS) -> int:
-    """Run one command line over a table of commands; returns the exit code. CrustsError is the caller's."""
+    """Run one command line over a table of commands; returns the exit code.
+
+    CrustsError is the caller's, and BrokenPipeError where the reader of our output is gone.
+    """
     try:
         code = build(table).main(argv, prog_name="crusts", standalone_mode=False)
     except typer.Abort:
         raise CrustsError("given up: no answer") from None
     except TyperException as error:
         return _misused(error)
-    except SystemExit as end:  # the reader of our output is gone
-        code = end.code
+    except SystemExit:  # as typer ends where the reader of our output is gone
+        raise BrokenPipeError from None
     return code if isinstance(code, int) else 0
 
 
