@@ -12,8 +12,8 @@ import pytest
 from hypothesis import settings
 
 from crusts_index.claude.demo import write_demo
-from crusts_index.transcript.measure import measure
 from tests.builders import ClaudeFolder, Outcome
+from tests.demo_recorder import heavy
 from tests.process import always_apart
 from tests.profiles import examples
 
@@ -23,7 +23,6 @@ settings.load_profile("tests")
 
 GOLDEN = Path(__file__).parent / "golden"
 DEMO_NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
-_PATH_LENGTH, _PATH_MARKS = 180, 30  # the demo's files name their own folder, so token counts follow both
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -77,8 +76,7 @@ class Demo:
     """The demo's folder and a store of it with prices that never change."""
 
     def __init__(self, base: Path, now: datetime) -> None:
-        missing = _PATH_MARKS - measure(f"{base}/")[1]
-        self.folder = base / ("d" + "-d" * missing).ljust(_PATH_LENGTH - len(str(base)) - 1, "d")
+        self.folder = heavy(base)  # the demo's files name their own folder, so token counts follow it
         write_demo(self.folder, now)
         self._home = ClaudeFolder(base / "home")
         self.db = base / "home" / ".claude-crusts" / "index.db"

@@ -1,7 +1,10 @@
 """The made-up folder of `crusts demo`: well formed, the same every time, coherent, and nobody else's."""
 
+import io
 import json
 import os
+import re
+import zipfile
 from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -10,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from crusts_index.claude.demo import MARKER, write_demo
+from crusts_index.claude.demo import MARKER, RECORDED_AT, RECORDED_IN, project_name, recording, write_demo
 from crusts_index.errors import CrustsError
 from tests.builders import ClaudeFolder
+from tests.demo_recorder import packed, record_demo
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 INPUTS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
@@ -55,6 +59,12 @@ def rewinds(records: list[Record]) -> int:
     return len(parents) - len(set(parents))
 
 
+def times(data: bytes) -> list[datetime]:
+    """Every moment that a transcript names, in its order."""
+    found = re.findall(rb"\d{4}-\d\d-\d\dT[\d:.]+Z", data)
+    return [datetime.fromisoformat(text.decode()) for text in found]
+
+
 def files(folder: Path) -> dict[str, tuple[bytes, int]]:
     """Bytes and mtime of every file below a folder, by relative path."""
     return {
@@ -62,6 +72,58 @@ def files(folder: Path) -> dict[str, tuple[bytes, int]]:
         for path in folder.rglob("*")
         if path.is_file() and path.name != MARKER
     }
+
+
+def test_the_recorded_file_is_what_the_recorder_makes() -> None:
+    """Every file; after a change of what is told, `python -m tests.demo_recorder` records again.
+
+    How well a picture is compressed depends on the zlib that is installed.
+    """
+    pictures = re.compile(rb"iVBORw0KGgo[A-Za-z0-9+/=]+")
+    made, recorded = (
+        {name: pictures.sub(b"", data) for name, data in files} for files in (record_demo().items(), recording())
+    )
+    assert made == recorded
+
+
+def test_recorded_twice_the_file_is_the_same() -> None:
+    """No time of recording and no order of the moment is in it, and whoever unpacks it sees plain files."""
+    files = record_demo()
+    data = packed(files)
+    assert data == packed(dict(reversed(files.items())))
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        assert files == {entry.filename: archive.read(entry) for entry in archive.infolist()}
+        assert {0o100644} == {entry.external_attr >> 16 for entry in archive.infolist()}
+
+
+def test_it_is_laid_out_in_its_folder(tmp_path: Path) -> None:
+    """A path says the new folder wherever the recording says the old one, also one that JSON must escape."""
+    folder = tmp_path / 'a "café"'
+    write_demo(folder, NOW)
+    recorded = {name: data.decode() for name, data in recording()}
+    for path in folder.rglob("*.jsonl"):
+        name = str(path.relative_to(folder)).replace(project_name(folder), project_name(RECORDED_IN))
+        text = path.read_text(encoding="utf-8")
+        assert f"{RECORDED_IN}/" not in text.replace(json.dumps(str(folder), ensure_ascii=False)[1:-1], "")
+        folders = {record["cwd"] for record in map(json.loads, text.splitlines()) if "cwd" in record}
+        assert {project_name(cwd) for cwd in folders} == {path.relative_to(folder / "projects").parts[0]}
+        assert recorded[name].count(RECORDED_IN) == text.count("café")
+    (trusted,) = json.loads((folder / ".claude.json").read_text(encoding="utf-8"))["projects"]
+    assert str(folder / "work" / "orchard-api") == trusted
+
+
+@pytest.mark.parametrize("now", [NOW, NOW + timedelta(hours=13, seconds=5, microseconds=123_456)])
+def test_times_keep_their_distance_from_now(tmp_path: Path, now: datetime) -> None:
+    """Records, and the times in logged texts, lie as long before now as they lay before the recording."""
+    write_demo(tmp_path / "claude", now)
+    laid = [path.read_bytes() for path in sorted((tmp_path / "claude").glob("projects/*/*.jsonl"))]
+    told = [data for name, data in sorted(recording()) if name.endswith(".jsonl") and "subagents" not in name]
+    ages = [
+        [moment - time for text in texts for time in times(text)]
+        for texts, moment in ((laid, now), (told, RECORDED_AT))
+    ]
+    assert len(ages[0]) == len(ages[1]) > 1_000
+    assert max(abs(a - b) for a, b in zip(*ages, strict=True)) < timedelta(seconds=1)  # texts have whole seconds
 
 
 def test_every_line_is_a_record_with_a_type(demo: Path) -> None:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -75,3 +76,37 @@ def test_an_unpacked_wheel_reads_its_own_folders(wheel: zipfile.ZipFile, tmp_pat
         check=True,
     )
     assert [str(tmp_path / "crusts_index" / name) for name in ("queries", "migrations")] == done.stdout.split()
+
+
+def test_an_unpacked_wheel_lays_out_the_demo(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
+    """The recording is in the wheel, and is found there, unpacked or not."""
+    laid = []
+    wheel.extractall(tmp_path / "unpacked")
+    for place in (wheel.filename, str(tmp_path / "unpacked")):
+        code = (
+            "from crusts_index.claude.demo import *; print(len(dict(recording())), __import__('crusts_index').__file__)"
+        )
+        done = subprocess.run(
+            [sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {place!r}); {code}"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        count, found = done.stdout.split()
+        assert found.startswith(str(place))
+        laid.append(int(count))
+    assert [22, 22] == laid
+
+
+@pytest.mark.long
+def test_the_sources_hold_what_the_wheel_is_made_of(tmp_path: Path) -> None:
+    """From the source archive alone the same wheel can be built, recording and all."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (path,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(path) as archive:
+        names = {name.split("/", 1)[1] for name in archive.getnames()}
+    assert (
+        files_below(ROOT / "crusts_index") | files_below(ROOT / "queries") | files_below(ROOT / "migrations") <= names
+    )

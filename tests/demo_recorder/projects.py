@@ -2,7 +2,7 @@
 
 import random
 
-from crusts_index.claude.demo.texts import (
+from tests.demo_recorder.texts import (
     NOUNS,
     component,
     lockfile,
@@ -30,6 +30,10 @@ INSTRUCTIONS = {
     "component.\n",
     "work/fieldnotes/CLAUDE.md": "# fieldnotes\n\nA note tool in Rust. No dependencies beyond clap.\n",
 }
+MEMORY = (
+    "# Memory\n\n- Reports are checked against the February figures in `tests/data/february.csv`.\n"
+    "- The staging database is refreshed every Monday at six; slow queries before that are not real.\n"
+)
 
 PARTS: dict[str, tuple[str, ...]] = {
     "PaymentButton": ("method", "label"),

@@ -1,8 +1,8 @@
 """The two long sessions: one fills 200,000 tokens and compacts, one grows past 250,000 of a million."""
 
-from crusts_index.claude.demo.projects import PARTS
-from crusts_index.claude.demo.recorder import Recorder, tokens_of
-from crusts_index.claude.demo.texts import (
+from tests.demo_recorder.projects import PARTS
+from tests.demo_recorder.recorder import Recorder, tokens_of
+from tests.demo_recorder.texts import (
     NOUNS,
     listing,
     picture,
@@ -12,8 +12,8 @@ from crusts_index.claude.demo.texts import (
     title,
     words,
 )
-from crusts_index.claude.demo.told import HAIKU, SONNET, Told, announce, finish
-from crusts_index.claude.demo.tools import (
+from tests.demo_recorder.told import HAIKU, SONNET, Told, announce, finish
+from tests.demo_recorder.tools import (
     bash,
     edit,
     grep,

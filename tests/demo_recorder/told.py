@@ -5,9 +5,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from crusts_index.claude.demo.projects import project_files
-from crusts_index.claude.demo.recorder import SYSTEM_TOKENS, Json, Recorder, tokens_of
-from crusts_index.claude.demo.tools import agent, grep, hook, read
+from tests.demo_recorder.projects import project_files
+from tests.demo_recorder.recorder import SYSTEM_TOKENS, Json, Recorder, tokens_of
+from tests.demo_recorder.tools import agent, grep, hook, read
 
 OPUS, SONNET, HAIKU = "claude-opus-4-8", "claude-sonnet-5", "claude-haiku-4-5-20251001"
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from crusts_index.claude.demo.recorder import Json, Recorder, Tool, image, tokens_of
-from crusts_index.claude.demo.texts import numbered
+from tests.demo_recorder.recorder import Json, Recorder, Tool, image, tokens_of
+from tests.demo_recorder.texts import numbered
 
 ORIGINAL_KEPT = 3_000  # characters up to which an edit logs the whole file beside itself
 

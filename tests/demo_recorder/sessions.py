@@ -3,11 +3,11 @@
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from crusts_index.claude.demo.longwork import port_reports, restyle_checkout
-from crusts_index.claude.demo.recorder import SYSTEM_TOKENS, Json, Recorder, tokens_of
-from crusts_index.claude.demo.texts import picture, pytest_output, server_log
-from crusts_index.claude.demo.told import HAIKU, OPUS, SONNET, Told, announce, begin, finish
-from crusts_index.claude.demo.tools import bash, edit, grep, hook, load_cost, mcp, read, tool_search, write
+from tests.demo_recorder.longwork import port_reports, restyle_checkout
+from tests.demo_recorder.recorder import SYSTEM_TOKENS, Json, Recorder, tokens_of
+from tests.demo_recorder.texts import picture, pytest_output, server_log
+from tests.demo_recorder.told import HAIKU, OPUS, SONNET, Told, announce, begin, finish
+from tests.demo_recorder.tools import bash, edit, grep, hook, load_cost, mcp, read, tool_search, write
 
 
 def tell(work: Path, now: datetime) -> list[Told]:
