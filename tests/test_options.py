@@ -172,7 +172,9 @@ def test_times_as_people_type_them(text: str, expected: int, utc: None) -> None:
     "text",
     [
         "",
-        "yesterday",
+        "yesterday-ish",
+        "2026-13-40",
+        "1e400",
         "7",
         "d",
         "-7d",
@@ -220,6 +222,14 @@ def _zone(monkeypatch: pytest.MonkeyPatch, zone: str) -> Iterator[None]:
         time.tzset()
         yield
     time.tzset()
+
+
+def test_today_and_yesterday_are_days_of_the_user(with_summer_time: None) -> None:
+    """As dates: from midnight, and as --until to the next one, also on the day after summer time began."""
+    now = at("2026-03-30T10:00:00")
+    assert at("2026-03-29T22:00:00") == parse_when("today", now) == parse_until("Yesterday", now)
+    assert at("2026-03-28T23:00:00") == parse_when("yesterday", now)
+    assert at("2026-03-30T22:00:00") == parse_until("today", now)
 
 
 def test_days_are_as_long_as_they_are_in_the_users_zone(with_summer_time: None) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -11,10 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from crusts_index.cli import sql
 from crusts_index.store import query
+from crusts_index.store.runnable import runnable
 from crusts_index.store.schema import metadata
 from tests.conftest import Demo, IndexedFolder
+
+_TIMED = r"(?m)^--   :(\w+) +UTC milliseconds"
 
 
 def test_a_result_as_json_csv_and_table(demo: Demo) -> None:
@@ -101,52 +105,114 @@ def test_a_reports_sql_can_be_asked_as_it_stands(demo: Demo, name: str) -> None:
 
 COMMANDS = (
     *("analyze", "fix", "timeline", "diff", "report", "compare", "waste", "lost", "trend", "models", "optimize"),
-    *(
-        "status",
-        "list",
-        "usage",
-        "readout",
-        "accuracy",
-        "calibrate",
-        "bench",
-        "overview",
-        "search",
-        "forget",
-        "rereads",
-    ),
+    *("status", "statusline", "auto-inject", "list", "usage", "readout", "accuracy", "calibrate", "bench", "overview"),
+    *("search", "forget", "watch", "rereads"),
 )
+ONE_SESSION = ("analyze", "fix", "timeline", "diff", "report", "compare", "models", "optimize", "status", "overview")
+
+
+needs_shell = pytest.mark.skipif(shutil.which("sqlite3") is None, reason="there is no sqlite3 shell")
+
+
+def shell(db: Path, script: str, **settings: str | int | None) -> tuple[str, str]:
+    """What the sqlite3 shell answers, and what it complains of; a parameter that is text has both quotes."""
+    lines = [
+        f".parameter set :{name} " + (f"\"'{value}'\"" if isinstance(value, str) else str(value)) + "\n"
+        for name, value in settings.items()
+    ]
+    done = subprocess.run(
+        ["sqlite3", "-bail", str(db)],
+        input="".join([*lines, script]),
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": os.environ["PATH"], "TZ": "UTC"},
+    )
+    return done.stdout, done.stderr
 
 
 @pytest.mark.process
-@pytest.mark.skipif(shutil.which("sqlite3") is None, reason="there is no sqlite3 shell")
+@needs_shell
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_commands_sql_runs_in_the_shell(demo: Demo, name: str) -> None:
-    """As it is printed, with parameters unset, and with a date as text."""
+    """As it is printed, with parameters unset, with dates as text, and with times that are milliseconds."""
     printed = demo.crusts("sql", "--report", name).out
-    for setting in ("", """.parameter set :since "'2000-01-01'"\n""", """.parameter set :until "'2000-01-01'"\n"""):
-        done = subprocess.run(
-            ["sqlite3", "-bail", str(demo.db)], input=setting + printed, capture_output=True, text=True, check=False
-        )
-        assert (0, "") == (done.returncode, done.stderr)
+    for settings in ({}, {"since": "2000-01-01", "until": "2100-01-01"}, {"since": 1_700_000_000_000, "until": 0}):
+        assert "" == shell(demo.db, printed, **settings)[1]
+
+
+@pytest.mark.process
+@needs_shell
+@pytest.mark.parametrize("name", ONE_SESSION)
+def test_one_sessions_sql_takes_the_one_last_active(demo: Demo, name: str) -> None:
+    """Unset, it answers of the session that the commands take; the start of an id is enough, one of none is told."""
+    printed = demo.crusts("sql", "--report", name).out
+    newest, other = (row["session"] for row in demo.crusts("list", "--json").json()["sessions"][:2])
+    unset = shell(demo.db, printed)
+    assert unset[0]
+    assert unset == shell(demo.db, printed, session=newest) == shell(demo.db, printed, session=newest[:9])
+    assert unset != shell(demo.db, printed, session=other)
+    assert ":session begins no id: nonesuch" in shell(demo.db, printed, session="nonesuch")[1]
+
+
+@needs_shell
+@pytest.mark.parametrize("name", [name for name in query.names() if re.search(_TIMED, query.sql(name))])
+def test_what_is_no_time_is_never_everything(demo: Demo, name: str) -> None:
+    """Text or a number that is no time ends the statement, which says so and repeats it."""
+    printed = demo.crusts("sql", "--report", name).out
+    said = re.findall(_TIMED, query.sql(name))
+    odd = (
+        "",
+        "yesterday-ish",
+        "7d",
+        "2026",
+        "20261130",
+        "2026-13-40",
+        "2026-02-31",
+        "2026-11-30T25:00",
+        "1e400",
+        "now",
+    )
+    for value in (*odd, 2015, "1e400 ", 1_700_000_000):
+        for parameter in said:
+            out, complaint = shell(demo.db, printed, **{parameter: value})
+            if complaint or out:  # else there was no row to compare with
+                assert f":{parameter} is no time such as 2026-11-30" in complaint, (parameter, value)
+                assert str(value).strip() in complaint
 
 
 def test_a_time_may_be_text() -> None:
-    """Milliseconds stay; a bare date is midnight in the user's zone, as `until` the end of its day; Z is UTC."""
-    with closing(sqlite3.connect(":memory:")) as store:
-        for name, given, wanted in (
-            ("since", 5, 5),
-            ("since", None, None),
-            ("since", "1970-01-02T00:00:00Z", 86_400_000),
-        ):
-            text = sql._with_dates(next(sql._TIMES.finditer(f":{name}")))
-            assert (wanted,) == store.execute(f"select {text}", {name: given}).fetchone()
-        day = [
-            store.execute(
-                f"select {sql._with_dates(next(sql._TIMES.finditer(':' + name)))}", {name: "2026-10-01"}
-            ).fetchone()[0]
-            for name in ("since", "until")
-        ]
-    assert (int(datetime(2026, 10, 1).timestamp()) * 1000, 86_400_000) == (day[0], day[1] - day[0])  # noqa: DTZ001
+    """Milliseconds stay; a date is midnight in the user's zone, as `until` the end of its day; an offset counts."""
+    day = 86_400_000
+    for name, given, wanted in (
+        ("since", 1_700_000_000_000, 1_700_000_000_000),
+        ("since", None, None),
+        ("since", 0, 0),
+        ("since", "1970-01-02T00:00:00Z", day),
+        ("since", "1970-01-02T02:00:00+02:00", day),
+        ("since", "1970-01-01 22:00-02:00", day),
+        ("since", "2026-10-01", _local(2026, 10, 1)),
+        ("until", "2026-10-01", _local(2026, 10, 2)),
+        ("until", "2026-10-01T12:30", _local(2026, 10, 1, 12, 30)),
+        ("before", "2026-10-01", _local(2026, 10, 1)),
+    ):
+        text = runnable(f"-- x: y\n--   :{name}  UTC milliseconds: z; null = all\nselect :{name};\n")
+        with closing(sqlite3.connect(":memory:")) as store:
+            assert (wanted,) == store.execute(text, {name: given}).fetchone()
+
+
+def _local(*parts: int) -> int:
+    return int(datetime(*parts).timestamp()) * 1000  # type: ignore[arg-type]  # noqa: DTZ001
+
+
+def test_the_head_says_how_parameters_are_set(demo: Demo) -> None:
+    """Times may be text, a session may be unset, and text has both quotes; what is no time is not said to be one."""
+    usage, blocks = (demo.crusts("sql", "--report", name).out for name in ("usage", "session_blocks"))
+    assert "--   :since    UTC milliseconds, or a time as text: calls at or after it; null = all\n" in usage
+    assert """.parameter set :since "'2026-11-30'"\n""" in usage
+    assert "--   :session     how the session's id begins; null = the one last active\n" in blocks
+    assert "--   :transcript  id of the transcript; null = the last of :session\n" in blocks
+    assert query.sql("calibrations") == demo.crusts("sql", "--report", "calibrations").out
 
 
 def test_a_report_that_is_not_there(demo: Demo) -> None:

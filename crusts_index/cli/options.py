@@ -67,7 +67,7 @@ def number(least: float, most: float = LARGEST) -> Callable[[str], float]:
 
 Session = Annotated[str | None, Argument("[SESSION]", "Start of a session's id; else the one last active.")]
 Last = Annotated[int | None, Option("--last", reads=whole(), metavar="N", help="The Nth newest session.")]
-Since = Annotated[str | None, Option("--since", metavar="WHEN", help="2026-11-30, 7d, 24h, 2w or a time.")]
+Since = Annotated[str | None, Option("--since", metavar="WHEN", help="2026-11-30, today, 7d, 24h, 2w or a time.")]
 Until = Annotated[str | None, Option("--until", metavar="WHEN", help="As --since; a date's day included.")]
 UntilMessage = Annotated[int | None, Option("--until", reads=whole(), metavar="N", help="Messages 1 to N only.")]
 Limit = Annotated[int | None, Option("--limit", reads=whole(), metavar="N", help="Rows to show; all if not given.")]

@@ -1,6 +1,5 @@
 """`crusts sql`: ask the store in SQL; it only reads, and what it reads is documented by --schema."""
 
-import re
 import sys
 
 from crusts_index.cli import options, show
@@ -9,6 +8,7 @@ from crusts_index.errors import CrustsError, WrongUsage
 from crusts_index.plain import lines
 from crusts_index.render import console
 from crusts_index.store import guard, query
+from crusts_index.store.runnable import runnable
 from crusts_index.store.settings import Settings
 
 Statement = Annotated[str | None, Argument("[SQL]", "One statement that reads; - or none: from stdin.")]
@@ -31,7 +31,7 @@ def sql(
 ) -> None:
     """Ask the store in SQL, read-only. Views such as sessions_overview and calls are meant to be read.
 
-    Parameters (:since) of a report's SQL are null, which means no filter.
+    Parameters (:since) are null: no filter. The sqlite3 shell, which can set them, runs what --report prints.
     """
     form = show.form_of(settings, format)
     if report is not None:
@@ -75,19 +75,19 @@ def _plain(value: object) -> object:
 
 
 def report_sql(name: str) -> str:
-    """The SQL that a report stands on, as the `sqlite3` shell takes it: its parameters may be unset, and times be text.
+    """The SQL that a report stands on, as the `sqlite3` shell takes it (`runnable`).
 
     It is what _STANDS_ON says, or the files of queries/ of its name, or beginning with it and an underscore; of a view
     its statement. Raises CrustsError for a name that is none of these.
     """
     found = _STANDS_ON.get(name) or [one for one in query.names() if one == name or one.startswith(f"{name}_")]
     views = dict(query.view_scripts())
-    texts = [query.sql(one) for one in found]
+    texts = [runnable(query.sql(one)) for one in found]
     if not texts and name in views:
         texts = [views[name].replace(f"create view {name} as", "", 1)]
     if not texts:
         raise CrustsError(f"no report named {name}: there are {', '.join(sorted({*_STANDS_ON, *query.names()}))}")
-    return _TIMES.sub(_with_dates, "\n".join(texts))
+    return "\n".join(texts)
 
 
 _CONTENTS, _CALLS = ("session_parts", "session_blocks"), ("session_parts", "session_calls")
@@ -97,17 +97,6 @@ _STANDS_ON = {
     "calibrate": ("calibrations",),
 }
 """What the commands without a file of their name ask first: the parts of a session, and of each the rows."""
-_TIMES = re.compile(r"--[^\n]*|'[^']*'|:(since|until|before)\b")
-
-
-def _with_dates(match: re.Match[str]) -> str:
-    """A parameter that is a time, as milliseconds also where it is text; a date is the user's, `:until` includes it."""
-    said = match[0]
-    if match[1] is None:
-        return said
-    last = f" + iif(length({said}) = 10, 86400000, 0)" if said == ":until" else ""
-    zone = f"iif({said} like '%Z', '+0 days', 'utc')"
-    return f"(case typeof({said}) when 'text' then strftime('%s', {said}, {zone}) * 1000{last} else {said} end)"
 
 
 def schema_document() -> dict[str, object]:

@@ -9,10 +9,13 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 _UNITS = {"h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
+_DAYS = {"today": 0, "yesterday": 1}
 _EARLIEST, _LATEST = -62_135_596_800_000, 253_402_300_800_000
 """The beginning of the year 1 and the end of the year 9999: SQLite and Python know no others."""
 _FURTHEST = 1 << 62
-_FORMS = "2026-11-30 or 20261130, a time such as 2026-11-30T14:00 or 2026-11-30T13:00Z, or 7d, 24h, 2w"
+_FORMS = (
+    "2026-11-30 or 20261130, a time such as 2026-11-30T14:00 or 2026-11-30T13:00Z, today, yesterday, or 7d, 24h, 2w"
+)
 
 
 def now_ms() -> int:
@@ -54,6 +57,9 @@ def _parse(text: str, now: int, *, whole_day: bool) -> int:
     from datetime import date, datetime, timedelta
 
     try:
+        if (word := text.lower()) in _DAYS:
+            today = datetime.fromtimestamp(now / 1000).astimezone().date()
+            text = str(today - timedelta(days=_DAYS[word]))
         if _is_date(text):
             day = datetime.fromisoformat(text)
             if whole_day and day.date() == date.max:
