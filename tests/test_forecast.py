@@ -77,7 +77,7 @@ def test_a_session_without_a_call_is_not_known_yet(folder: ClaudeFolder) -> None
     t = folder.main()
     t.prompt("hello")
     found = analysed(folder, t)
-    assert (False, "unknown", None) == (found.window.is_known, found.window.health, found.window.calls_left)
+    assert [None] * 4 == [found.window.size, found.window.free, found.window.health, found.window.calls_left]
     told = window_json(found.window)
     assert (None, None, None) == (told["tokens"], told["basis"], told["calls_left"])
     breakdown = found.json()["breakdown"]

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 
 from crusts_index.insight.session.loading import load
-from crusts_index.insight.window.buckets import buckets_of
+from crusts_index.insight.window.buckets import Buckets, buckets_of
 from crusts_index.insight.window.habits import Habits
 from crusts_index.insight.window.judge import Window, window_of
 from crusts_index.insight.window.many import Many
@@ -46,6 +46,13 @@ def sizes(window: Window) -> tuple[object, ...]:
     return window.size, window.limit, window.limit_kind, window.trigger
 
 
+def counted(buckets: Buckets | None) -> tuple[Any, ...]:
+    """The categories as they are and as counted; nothing where they are not known."""
+    if buckets is None:
+        return ()
+    return buckets.basis, *((bucket.tokens, bucket.content_tokens) for bucket in buckets.buckets)
+
+
 def judged(db: Path) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], int]:
     """Each session's window and categories by trend, the same by facts, and how many sums alone could tell."""
     with closing(open_store(db)) as store:
@@ -58,10 +65,8 @@ def judged(db: Path) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], int]
             facts = load(fetch, one.session_id)
             window = window_of(facts)
             buckets = buckets_of(facts, window)
-            counted = [(bucket.tokens, bucket.content_tokens) for bucket in here.buckets.buckets]
-            found.append((one.session_id, *sizes(here.window), here.buckets.basis, counted, one.messages))
-            counted = [(bucket.tokens, bucket.content_tokens) for bucket in buckets.buckets]
-            wanted.append((one.session_id, *sizes(window), buckets.basis, counted, facts.session.messages))
+            found.append((one.session_id, *sizes(here.window), *counted(here.buckets), one.messages))
+            wanted.append((one.session_id, *sizes(window), *counted(buckets), facts.session.messages))
         return found, wanted, len(by_sums)
 
 
@@ -156,7 +161,7 @@ def test_placeholders_of_older_versions(folder: ClaudeFolder) -> None:
 
 
 def test_a_session_without_a_call(folder: ClaudeFolder) -> None:
-    """What was typed is all that can be counted."""
+    """Nothing is known of its window yet, and nothing of what is in it."""
     t = folder.main()
     t.prompt("hello there")
     found, wanted, plain = judged(read(folder, t))

@@ -515,7 +515,7 @@ def test_a_session_without_anything_has_no_waste(folder: ClaudeFolder) -> None:
     t = folder.main()
     t.prompt("hello")
     found = wasteful(folder, t)
-    assert ([], "unknown") == (found.waste, found.window.health)
+    assert ([], None) == (found.waste, found.window.health)
 
 
 # ---------------------------------------------------------------------- overlaps, cuts, carrying

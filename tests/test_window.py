@@ -63,15 +63,17 @@ def assert_sums(buckets: Buckets, size: int) -> None:
 def assert_invariants(found: Analysed) -> None:
     """What holds for every session, whatever is in it."""
     window, facts = found.window, found.facts
+    assert window.limit_kind in ("set", "seen", "told", "assumed")
+    assert (window.calls_left is None) == (window.trigger is None or window.size is None)
+    if window.size is None:
+        assert not facts.calls
+        assert [None] * 4 == [window.basis, window.health, window.free, window.usage_percentage]
+        return
     assert_sums(found.buckets, window.size)
     assert_sums(found.lifetime, window.size)
-    assert window.free >= 0
-    assert window.free in (0, window.limit - window.size)
+    assert max(0, window.limit - window.size) == window.free
     assert math.isclose(window.usage_percentage, window.size / window.limit * 100)
-    assert (health_of(window.usage_percentage) if window.is_known else "unknown") == window.health
-    assert window.limit_kind in ("set", "seen", "told", "assumed")
-    assert window.is_known or not facts.calls
-    assert (window.calls_left is None) == (window.trigger is None or not window.is_known)
+    assert health_of(window.usage_percentage) == window.health
     if window.trigger is not None and window.calls_left is not None:
         assert (window.calls_left == 0) == (window.size >= window.trigger)
         assert (window.calls_low or 0) <= window.calls_left <= (window.calls_high or 0)
@@ -126,8 +128,9 @@ def test_differences_add_up(transcript: Transcript) -> None:
         states = [Analysed(db, until=number).buckets for number in range(1, count + 1)]
         for before, after in pairwise(states):
             found = difference(before, after)
-            assert found.total.delta == sum(change.delta for change in found.categories)
-        if states and len({state.basis for state in states}) == 1:
+            deltas = [change.delta for change in found.categories]
+            assert found.total.delta == (None if before is None or after is None else sum(deltas))
+        if states and len({state and state.basis for state in states}) == 1 and states[0]:
             whole = difference(states[0], states[-1])
             steps = [difference(a, b).total.delta for a, b in pairwise(states)]
             assert whole.total.delta == sum(steps)
@@ -268,8 +271,39 @@ def test_a_cut_before_the_first_call_has_that_call_s_fixed_context(folder: Claud
     grown(t, 20_000)
     db = read(folder, t)
     cut = Analysed(db, until=1)
-    assert not cut.window.is_known
+    assert (None, None) == (cut.window.size, cut.window.health)
     assert Analysed(db).window.fixed_context.tokens == cut.window.fixed_context.tokens is not None
+
+
+def test_without_a_call_no_command_says_how_full_the_window_is(folder: ClaudeFolder) -> None:
+    """Null in every object, and no health, no categories and no number of tokens in any text (D11)."""
+    t = folder.main()
+    t.prompt("hello there, what is this project about?")
+    t.write()
+    other = folder.main("5e551001-0000-4000-8000-000000000009")
+    grown(other, 20_000)
+    other.write()
+    found = folder.crusts("analyze", SESSION, "--json").json()
+    assert [None] * 4 == [found["contents"], *(found["window"][key] for key in ("tokens", "basis", "calls_left"))]
+    inside = found["breakdown"]
+    for side in (inside, inside["currentContext"]):
+        keys = ("buckets", "total_tokens", "contentSumTokens", "free_tokens", "usage_percentage", "reconciliation")
+        assert [None] * 6 == [side[key] for key in keys]
+    assert (None, None) == (inside["context_health"], found["recommendations"]["context_health"])
+    (row,) = (one for one in folder.crusts("trend", "--json").json()["records"] if one["sessionId"] == SESSION)
+    assert [None] * 5 == [row[key] for key in ("totalTokens", "percentUsed", "health", "topCategory", "bucketBasis")]
+    side = folder.crusts("compare", SESSION, other.session, "--json").json()
+    assert (None, None, None) == (side["totalA"], side["totalDelta"], side["window"]["sizeA"])
+    assert {None} == {one[key] for one in side["categoryDeltas"] for key in ("tokensA", "delta", "deltaPercent")}
+    assert None is folder.crusts("status", SESSION, "--json").json()["context_health"]
+    for command in (["analyze", "-v"], ["status"], ["fix"], ["waste"], ["timeline"], ["optimize"], ["report"]):
+        more = ["--format", "md", "--output", "-"] if command == ["report"] else []
+        done = folder.crusts(*command, SESSION, *more)
+        said = done.out + done.err
+        assert "so far" in said or "in this session yet" in said or command == ["optimize"], said
+        never = ("healthy", "of None", "None)", "0%", "0.0%", "there is room")
+        assert [] == [word for word in never if word in said], said
+    assert "not known yet" in folder.crusts("trend").out
 
 
 def test_what_stood_before_a_transcript_is_no_fixed_context(folder: ClaudeFolder) -> None:

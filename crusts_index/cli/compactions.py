@@ -10,6 +10,7 @@ from crusts_index.insight.session.facts import Compaction, Facts
 from crusts_index.insight.session.sizes import sizes_of
 from crusts_index.insight.window.buckets import lifetime_of
 from crusts_index.insight.window.fixed import fixed_context
+from crusts_index.render.jsonout import rounded
 
 EXCERPT_CHARS = 2_048
 
@@ -17,11 +18,11 @@ EXCERPT_CHARS = 2_048
 def snapshot(store: Store, facts: Facts) -> dict[str, Any]:
     """A session in a few numbers. The window is exact or derived, the total and the waste are estimated."""
     window = store.window(facts)
-    waste = store.waste(facts, window)
+    waste, lifetime = store.waste(facts, window), lifetime_of(facts, window)
     return {
-        "tokensTotal": lifetime_of(facts, window).total,
-        "tokensCurrentContext": window.size if window.is_known else None,
-        "usagePercentage": round(window.usage_percentage, 1) if window.is_known else None,
+        "tokensTotal": lifetime.total if lifetime else None,
+        "tokensCurrentContext": window.size,
+        "usagePercentage": rounded(window.usage_percentage, 1),
         "messageCount": facts.session.messages,
         "wasteCount": sum(item.is_counted for item in waste),
         "compactionCount": len(facts.all_compactions),

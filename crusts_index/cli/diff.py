@@ -8,8 +8,10 @@ from crusts_index.cli.session import opened
 from crusts_index.errors import CrustsError
 from crusts_index.insight.window.buckets import buckets_of
 from crusts_index.insight.window.diff import difference
+from crusts_index.insight.window.words import size_words
 from crusts_index.render import console
 from crusts_index.render.contents import category_name
+from crusts_index.render.jsonout import rounded
 from crusts_index.store.settings import Settings
 
 From = Annotated[int, Option("--from", reads=options.whole(), metavar="N", help="The earlier message.")]
@@ -57,7 +59,7 @@ def diff(
                         "tokensFrom": change.before,
                         "tokensTo": change.after,
                         "delta": change.delta,
-                        "deltaPercent": round(change.percent, 2),
+                        "deltaPercent": rounded(change.percent, 2),
                     }
                     for change in found.categories
                 ],
@@ -71,14 +73,15 @@ def diff(
     page.rows(
         ("category", f"at {start}", f"at {end}", "change", "%"),
         [
-            (category_name(one.category), one.before, one.after, f"{one.delta:+,}", f"{one.percent:+.1f}%")
+            (category_name(one.category), one.before, one.after, one.delta, one.percent)
             for one in (*found.categories, found.total)
         ],
+        {"change": "{:+,}".format, "%": "{:+.1f}%".format},
     )
     is_exact = window_before.basis == window_after.basis == "exact"
     page.say(
         f"On the basis of the {'exact' if is_exact else 'derived'} windows, categories estimated."
         if found.basis == "window"
-        else f"As counted, estimated; the windows were {window_before.size:,} and {window_after.size:,}."
+        else f"As counted, estimated; the windows: {size_words(window_before)} and {size_words(window_after)}."
     )
     console.put(page.text())

@@ -37,9 +37,9 @@ def fix(
     if not found.actions:
         window = found.window
         console.remark(
-            f"Nothing to fix: the window is {window.health}, at {window.usage_percentage:.0f}% of its limit."
-            if window.is_known
-            else "Nothing to fix: no call so far, so the window is not known yet."
+            "Nothing to fix: no call so far, so the window is not known yet."
+            if window.size is None
+            else f"Nothing to fix: the window is {window.health}, at {window.usage_percentage:.0f}% of its limit."
         )
         return
     page = show.page(settings)

@@ -63,9 +63,9 @@ def timeline(
     if len(shown) < len(messages):
         page.say(f"{len(shown)} of {len(messages):,} messages; --all shows them all.")
     page.say(
-        f"Window {window.size:,} ({window.basis}) of {limit_words(window)}; {trigger_words(window)}."
-        if window.is_known
-        else "No call so far, so the window is not known yet."
+        "No call so far, so the window is not known yet."
+        if window.size is None
+        else f"Window {window.size:,} ({window.basis}) of {limit_words(window)}; {trigger_words(window)}."
     )
     console.put(page.text())
 

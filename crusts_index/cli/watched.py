@@ -131,9 +131,9 @@ class Watched:
                     return None
                 facts = store.load(rows[0].session_id)
                 window = store.window(facts)
-                waste = store.waste(facts, window)
+                waste, buckets = store.waste(facts, window), buckets_of(facts, window)
                 return snapshot_of(facts, window)._replace(
-                    contents=contents_now(buckets_of(facts, window), store.contents(facts, window), waste),
+                    contents=contents_now(buckets, store.contents(facts, window), waste) if buckets else None,
                     workers=workers_of(facts.tool_uses, facts.threads, self._written(), when.now_ms()),
                     said=last_said(store.fetch, facts),
                 )

@@ -53,7 +53,7 @@ def inject(settings: "Settings", data: bytes) -> None:
         return
     live = Live(settings, named, now)
     try:
-        if live.is_known and is_hot(live.window, gate):
+        if is_hot(live.window, gate):
             _advise(settings, live, named.session_id, now)
         live.remember()
     finally:
@@ -73,7 +73,7 @@ def _advise(settings: "Settings", live: "Live", session_id: str, now: int) -> No
     entry = {
         "ts": iso(now),
         "sessionId": session_id,
-        "usagePercent": round(live.window.usage_percentage, 1),
+        "usagePercent": round(live.window.usage_percentage or 0, 1),
         "windowTokens": live.window.size,
         "reclaimableTokens": actions[0].frees_tokens or 0,
         "advisoryText": text if may_keep else None,

@@ -97,7 +97,7 @@ class Live:
     @property
     def is_known(self) -> bool:
         """Whether anything at all is known of the window."""
-        return self.window.is_known
+        return self.window.size is not None
 
     def costs(self) -> list[Cost]:
         """What entered the window since the call before the last and cost much, the dearest first."""

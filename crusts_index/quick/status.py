@@ -84,21 +84,20 @@ def document(live: "Live") -> "dict[str, Any]":
     from crusts_index.insight.window.words import window_json
 
     window, facts = live.window, live.facts
-    known = live.is_known
     return {
         "schema_version": SCHEMA_VERSION,
         "sessionId": facts.session.session_id,
         "project": facts.session.project or None,
         "messageCount": facts.session.messages,
         "model": window.model,
-        "total_tokens": window.size if known else None,
-        "total_accuracy": window.basis if known else None,
+        "total_tokens": window.size,
+        "total_accuracy": window.basis,
         "context_limit": window.limit,
         "limit_signal": window.limit_signal,
         "autocompact_trigger": window.trigger,
-        "free_tokens": window.free if known else None,
-        "usage_percentage": round(window.usage_percentage, 2) if known else None,
-        "context_health": window.health if known else None,
+        "free_tokens": window.free,
+        "usage_percentage": window.usage_percentage and round(window.usage_percentage, 2),
+        "context_health": window.health,
         "calls_until_compaction": window.calls_left,
         "growth_tokens_per_call": round(window.growth, 1),
         "window": window_json(window),

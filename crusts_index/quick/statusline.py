@@ -105,25 +105,28 @@ def line(settings: "Settings", live: "Live", payload: "StatusPayload | None", te
     """The line for a window; a short one that says so where nothing is known."""
     if not live.is_known:
         return Safe(FALLBACK + ": nothing yet" if payload else FALLBACK)
-    return render(template, fields(live, payload, template), colours(settings, live.window.health), width(payload))
+    return render(
+        template, fields(live, payload, template), colours(settings, live.window.health or ""), width(payload)
+    )
 
 
 def fields(live: "Live", payload: "StatusPayload | None", template: str) -> dict[str, str]:
     """The fields of a template; what is not known is empty."""
     window, facts = live.window, live.facts
+    health = window.health or ""
     warm = live.cache_is_warm()
     cost = payload.cost_usd if payload else None
     project = facts.session.project
     return {
-        "glyph": _GLYPHS[window.health],
-        "percent": f"{window.usage_percentage:.0f}",
-        "tokens": short(window.size),
+        "glyph": _GLYPHS.get(health, ""),
+        "percent": f"{window.usage_percentage or 0:.0f}",
+        "tokens": short(window.size or 0),
         "limit": short(window.limit) + (" assumed" if window.limit_kind == "assumed" else ""),
-        "free": short(window.free),
+        "free": short(window.free or 0),
         "trigger": "" if window.trigger is None else short(window.trigger),
         "calls": "" if window.calls_left is None else f"{window.calls_left:,}",
         "growth": short(int(window.growth)),
-        "health": window.health,
+        "health": health,
         "mark": mark(live) if "{mark}" in template else "",
         "cache": "" if warm is None else "warm" if warm else "cold",
         "model": (payload.model_name if payload else None) or window.model,
@@ -156,7 +159,7 @@ def short(tokens: int) -> str:
 
 def colours(settings: "Settings", health: str) -> str:
     """The colour of a health, as ANSI has it; none where the user wants none."""
-    return "" if settings.no_color else _COLOURS[health]
+    return "" if settings.no_color else _COLOURS.get(health, "")
 
 
 def width(payload: "StatusPayload | None") -> int | None:

@@ -31,8 +31,8 @@ def analysis_text(
     page: Page,
     facts: Facts,
     window: Window,
-    current: Buckets,
-    lifetime: Buckets,
+    current: Buckets | None,
+    lifetime: Buckets | None,
     contents: Sequence[Content],
     toolset: Toolset,
     history: ModelHistory,
@@ -40,9 +40,10 @@ def analysis_text(
     """The sections from the head to the compactions."""
     _head(page, facts, history)
     _size(page, window)
-    _categories(page, current)
+    if current:
+        _categories(page, current)
     contents_text(page, contents)
-    if facts.all_compactions or lifetime.content_sum != current.content_sum:
+    if current and lifetime and (facts.all_compactions or lifetime.content_sum != current.content_sum):
         page.say(
             f"Over the session's life {lifetime.content_sum:,} tokens went into its windows "
             f"(compactions: {len(facts.all_compactions)}); as counted, estimated."
@@ -62,14 +63,16 @@ def findings(page: Page, waste: Sequence[WasteItem]) -> None:
         page.say(f"{total:,} tokens in all, estimated; `crusts waste` lists everything.")
 
 
-def explanations(page: Page, facts: Facts, window: Window, current: Buckets, overrides: Iterable[str] = ()) -> None:
+def explanations(
+    page: Page, facts: Facts, window: Window, current: Buckets | None, overrides: Iterable[str] = ()
+) -> None:
     """Why each derived number is what it is (`--verbose`)."""
     page.head("Why")
     framing = framing_of(facts)
     why = {**window.why, "framing": framing_words(framing)}
     for name, said in why.items():
         page.say(f"{name}: {said}", indent=2)
-    if current.scale is None:
+    if current is None or current.scale is None:
         page.say("scale: nothing to compare the estimates with", indent=2)
     else:
         page.say(
@@ -129,10 +132,10 @@ def _head(page: Page, facts: Facts, history: ModelHistory) -> None:
 
 def _size(page: Page, window: Window) -> None:
     page.head("Window")
-    if not window.is_known:
+    if window.size is None:
         page.say(f"Not known yet: no call so far. The limit is {limit_words(window)} tokens.")
         return
-    health = page.paint(window.health, COLOURS[window.health])
+    health = page.paint(window.health or "", COLOURS[window.health or ""])
     share = f"{window.usage_percentage:,.1f}%"
     rest = f"; {window.free:,} free ({window.basis}; the limit is {window.limit_kind})"
     page.say([f"{window.size:,} of {limit_words(window)} tokens, {share}, ", health, rest])

@@ -15,26 +15,34 @@ from crusts_index.insight.window.framing import framing_of
 from crusts_index.insight.window.judge import Window
 from crusts_index.insight.window.settings import WindowSettings, settings_files
 from crusts_index.insight.window.toolset import Toolset, announced, configured_servers
-from crusts_index.render.jsonout import dollars
+from crusts_index.render.jsonout import dollars, rounded
 
 Json = dict[str, Any]
 
 
 def breakdown_json(
-    facts: Facts, window: Window, current: Buckets, lifetime: Buckets, toolset: Toolset, history: ModelHistory
+    facts: Facts,
+    window: Window,
+    current: Buckets | None,
+    lifetime: Buckets | None,
+    toolset: Toolset,
+    history: ModelHistory,
 ) -> Json:
-    """The object `breakdown`. `total_tokens` is the window; buckets are the session's life, `currentContext` now."""
+    """The object `breakdown`. `total_tokens` is the window; buckets are the session's life, `currentContext` now.
+
+    Without a call all of them are null, but for how the session is made.
+    """
     found: Json = {
         "buckets": buckets_json(lifetime),
-        "total_tokens": window.size if window.is_known else None,
-        "total_accuracy": window.basis if window.is_known else None,
-        "contentSumTokens": lifetime.content_sum,
+        "total_tokens": window.size,
+        "total_accuracy": window.basis,
+        "contentSumTokens": lifetime.content_sum if lifetime else None,
         "context_limit": window.limit,
         "limit_signal": window.limit_signal,
         "autocompact_trigger": window.trigger,
-        "free_tokens": window.free if window.is_known else None,
-        "usage_percentage": round(window.usage_percentage, 2) if window.is_known else None,
-        "context_health": window.health if window.is_known else None,
+        "free_tokens": window.free,
+        "usage_percentage": rounded(window.usage_percentage, 2),
+        "context_health": window.health,
         "calls_until_compaction": window.calls_left,
         "growth_tokens_per_call": round(window.growth, 1),
         "reconciliation": reconciliation_json(lifetime),
@@ -46,10 +54,10 @@ def breakdown_json(
         "compactionEvents": compactions_json(facts, window),
         "currentContext": {
             "buckets": buckets_json(current),
-            "total_tokens": window.size if window.is_known else None,
-            "contentSumTokens": current.content_sum,
-            "free_tokens": window.free if window.is_known else None,
-            "usage_percentage": round(window.usage_percentage, 2) if window.is_known else None,
+            "total_tokens": window.size,
+            "contentSumTokens": current.content_sum if current else None,
+            "free_tokens": window.free,
+            "usage_percentage": rounded(window.usage_percentage, 2),
             "startIndex": start_message(facts),
             "reconciliation": reconciliation_json(current),
         },
@@ -77,9 +85,9 @@ def breakdown_json(
     return found
 
 
-def buckets_json(buckets: Buckets) -> list[Json]:
+def buckets_json(buckets: Buckets | None) -> list[Json] | None:
     """The six buckets; `tokens` on the basis of the reconciliation, `contentTokens` as counted."""
-    return [
+    return buckets and [
         {
             "category": bucket.category,
             "tokens": bucket.tokens,
@@ -91,9 +99,9 @@ def buckets_json(buckets: Buckets) -> list[Json]:
     ]
 
 
-def reconciliation_json(buckets: Buckets) -> Json:
+def reconciliation_json(buckets: Buckets | None) -> Json | None:
     """On which basis the buckets stand, and how far the estimates are off: window / content."""
-    return {"basis": buckets.basis, "scale": None if buckets.scale is None else round(buckets.scale, 4)}
+    return buckets and {"basis": buckets.basis, "scale": rounded(buckets.scale, 4)}
 
 
 def history_json(history: ModelHistory) -> Json:
@@ -241,10 +249,10 @@ def _fixed_json(fixed: FixedContext) -> Json | None:
     }
 
 
-def _framing_json(facts: Facts, current: Buckets) -> Json | None:
+def _framing_json(facts: Facts, current: Buckets | None) -> Json | None:
     """What calls grew by beyond the estimates, a message; told, not added: the estimates have it in them (D9)."""
     framing = framing_of(facts)
-    if framing.tokens_per_message is None:
+    if framing.tokens_per_message is None or current is None:
         return None
     return {
         "tokensPerMessage": framing.tokens_per_message,

@@ -6,9 +6,10 @@ from typing import Any
 
 from crusts_index.folders import last_part
 from crusts_index.insight.waste.comparison import Comparison, Side
-from crusts_index.insight.window.words import NOT_KNOWN, share_words
+from crusts_index.insight.window.words import share_words, size_words
 from crusts_index.render import bill, text
 from crusts_index.render.contents import category_name
+from crusts_index.render.jsonout import rounded
 from crusts_index.render.page import Page
 
 Json = dict[str, Any]
@@ -26,26 +27,26 @@ def comparison_json(found: Comparison) -> Json:
         "totalA": total.before,
         "totalB": total.after,
         "totalDelta": total.delta,
-        "totalDeltaPercent": round(found.total_percent, 2),
+        "totalDeltaPercent": rounded(found.total_percent, 2),
         "categoryDeltas": [
             {
                 "category": one.category,
                 "tokensA": one.before,
                 "tokensB": one.after,
                 "delta": one.delta,
-                "deltaPercent": round(one.percent, 2),
+                "deltaPercent": rounded(one.percent, 2),
             }
             for one in found.change.categories
         ],
         "window": {
-            "sizeA": a.window.size if a.window.is_known else None,
-            "sizeB": b.window.size if b.window.is_known else None,
+            "sizeA": a.window.size,
+            "sizeB": b.window.size,
             "limitA": a.window.limit,
             "limitB": b.window.limit,
             "limitKindA": a.window.limit_kind,
             "limitKindB": b.window.limit_kind,
-            "accuracyA": a.window.basis if a.window.is_known else None,
-            "accuracyB": b.window.basis if b.window.is_known else None,
+            "accuracyA": a.window.basis,
+            "accuracyB": b.window.basis,
         },
         "waste": {
             "countA": a.waste_items,
@@ -91,7 +92,7 @@ def comparison_text(page: Page, found: Comparison) -> None:
     page.rows(("category", "A", "B", "change", "%"), rows, _FORMS)
     page.head("Beside it")
     values = [
-        ("window", *(text.number(one.window.size) if one.window.is_known else NOT_KNOWN for one in (a, b))),
+        ("window", *(size_words(one.window) for one in (a, b))),
         ("of its limit", *(share_words(one.window) for one in (a, b))),
         ("waste, tokens", text.number(a.waste_tokens), text.number(b.waste_tokens)),
         ("waste, items", text.number(a.waste_items), text.number(b.waste_items)),

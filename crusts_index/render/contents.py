@@ -93,21 +93,25 @@ def contents_text(page: Page, contents: Sequence[Content]) -> None:
     page.say(CARRIED)
 
 
-def contents_json(contents: Sequence[Content]) -> list[dict[str, Any]]:
-    """The whole list; `tokens` sum to the window."""
-    return [
-        {
-            "what": row.what,
-            "kind": row.kind,
-            "category": row.category,
-            "count": row.times,
-            "tokens": row.tokens,
-            "share": round(row.share, 4),
-            "accuracy": row.accuracy,
-            "carried_usd": dollars(row.carried_usd),
-        }
-        for row in contents
-    ]
+def contents_json(contents: Sequence[Content]) -> list[dict[str, Any]] | None:
+    """The whole list; `tokens` sum to the window. Null while that is not known."""
+    return (
+        None
+        if not contents
+        else [
+            {
+                "what": row.what,
+                "kind": row.kind,
+                "category": row.category,
+                "count": row.times,
+                "tokens": row.tokens,
+                "share": round(row.share, 4),
+                "accuracy": row.accuracy,
+                "carried_usd": dollars(row.carried_usd),
+            }
+            for row in contents
+        ]
+    )
 
 
 def _often(row: Content) -> str:

@@ -28,7 +28,9 @@ def waste_text(page: Page, facts: Facts, window: Window, items: Sequence[WasteIt
     cut = f", up to message {facts.until:,}" if facts.is_partial else ""
     share = f", {text.percent(min(1.0, total / window.size))}" if window.size else ""
     worth = [item for item in counted if item.estimated_tokens]
-    if not worth:
+    if window.size is None:
+        page.say("No call so far, so the window is not known yet.")
+    elif not worth:
         page.say(f"Clean: nothing in the window of {window.size:,} tokens ({window.basis}) counts as waste{cut}.")
     else:
         page.say(

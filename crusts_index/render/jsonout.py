@@ -31,7 +31,12 @@ def records(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> list[di
 
 def dollars(value: float | None) -> float | None:
     """USD as JSON has them everywhere: to six decimals, null for unknown."""
-    return None if value is None else round(value, 6)
+    return rounded(value, 6)
+
+
+def rounded(value: float | None, digits: int) -> float | None:
+    """A number to so many decimals, null for unknown."""
+    return None if value is None else round(value, digits)
 
 
 def finite(value: object) -> object:

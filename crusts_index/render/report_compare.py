@@ -8,7 +8,7 @@ from typing import Any
 from crusts_index.insight.session.facts import Compaction
 from crusts_index.insight.waste.comparison import Comparison, Side
 from crusts_index.insight.window.composition import Point
-from crusts_index.insight.window.words import NOT_KNOWN, limit_words
+from crusts_index.insight.window.words import NOT_KNOWN, limit_words, share_words, size_words
 from crusts_index.render import bill, text
 from crusts_index.render.report_chart import curve_chart
 from crusts_index.render.report_costs import cache_bar, output_basis
@@ -18,6 +18,7 @@ from crusts_index.render.report_parts import (
     EXACT,
     Column,
     Table,
+    change_words,
     count,
     name_of,
     plural,
@@ -61,9 +62,9 @@ def _side(letter: str, side: Side, curve: Curve, peak: float) -> Json:
             ("Messages", f"{side.messages:,}, in {plural(len(points), 'API call')}"),
             (
                 "Window",
-                f"{window.size:,} ({window.basis}) of {limit_words(window)} tokens, {window.health}"
-                if window.is_known
-                else NOT_KNOWN,
+                NOT_KNOWN
+                if window.size is None
+                else f"{window.size:,} ({window.basis}) of {limit_words(window)} tokens, {window.health}",
             ),
         ],
         "chart": curve_chart(f"curve-{letter.lower()}", points, cuts, top=peak),
@@ -80,20 +81,20 @@ def _categories(found: Comparison) -> Table:
         Column("%", "number", ESTIMATED),
     )
     rows = [
-        (one.category, count(one.before), count(one.after), signed(one.delta), f"{one.percent:+,.1f}")
+        (one.category, count(one.before), count(one.after), signed(one.delta), change_words(one.percent))
         for one in found.change.categories
     ]
     total = found.change.total
-    last = ("total", count(total.before), count(total.after), signed(total.delta), f"{found.total_percent:+,.1f}")
+    last = ("total", count(total.before), count(total.after), signed(total.delta), change_words(found.total_percent))
     return Table(columns, [*rows, last], has_total=True)
 
 
 def _rest(a: Side, b: Side) -> Table:
     columns = (Column(""), Column("A", "number"), Column("B", "number"), Column("accuracy"))
-    basis = a.window.basis if a.window.basis == b.window.basis else f"{a.window.basis}, {b.window.basis}"
+    basis = ", ".join(dict.fromkeys(filter(None, (a.window.basis, b.window.basis))))
     rows = [
-        ("window", count(a.window.size), count(b.window.size), basis),
-        ("of its limit", _percent(a), _percent(b), basis),
+        ("window", size_words(a.window), size_words(b.window), basis),
+        ("of its limit", share_words(a.window), share_words(b.window), basis),
         ("waste, tokens", count(a.waste_tokens), count(b.waste_tokens), ESTIMATED),
         ("waste, findings", count(a.waste_items), count(b.waste_items), ESTIMATED),
         ("compactions", count(a.compactions), count(b.compactions), EXACT),
@@ -112,7 +113,3 @@ def _rest(a: Side, b: Side) -> Table:
         ("cost", text.usd(bill.cost(a.billed)), text.usd(bill.cost(b.billed)), DERIVED),
     ]
     return Table(columns, rows)
-
-
-def _percent(side: Side) -> str:
-    return f"{side.window.usage_percentage:.1f}%"

@@ -97,6 +97,11 @@ def signed(value: float | None) -> str:
     return text.NULL if value is None else f"{value:+,.0f}" if value else "0"
 
 
+def change_words(percent: float | None) -> str:
+    """A change in per cent."""
+    return text.NULL if percent is None else f"{percent:+,.1f}"
+
+
 def plural(number: int, one: str, many: str | None = None) -> str:
     """`1 call`, `2 calls`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

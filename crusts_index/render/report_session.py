@@ -16,7 +16,7 @@ from crusts_index.insight.window.judge import Window
 from crusts_index.insight.window.limit import ASSUMED
 from crusts_index.insight.window.listed import Content
 from crusts_index.insight.window.toolset import Toolset
-from crusts_index.insight.window.words import NOT_KNOWN, left_words, limit_words, share_words, trigger_words
+from crusts_index.insight.window.words import left_words, limit_words, share_words, size_words, trigger_words
 from crusts_index.render import bill, text
 from crusts_index.render.analysis import name_list, schemas_said, span
 from crusts_index.render.analysis_json import duration_seconds
@@ -55,8 +55,8 @@ class SessionReport(NamedTuple):
 
     facts: Facts
     window: Window
-    current: Buckets
-    lifetime: Buckets
+    current: Buckets | None
+    lifetime: Buckets | None
     points: list[Point]
     contents: list[Content]
     waste: list[WasteItem]
@@ -101,15 +101,18 @@ def session_context(found: SessionReport) -> Json:
     }
 
 
-def bucket_bar(buckets: Buckets) -> list[Any]:
-    """A bar of the six categories."""
+def bucket_bar(buckets: Buckets | None) -> list[Any]:
+    """A bar of the six categories; nothing where they are not known."""
     return segments(
-        (one.category, category_name(one.category), one.tokens, f"{one.percentage:.1f}%") for one in buckets.buckets
+        (one.category, category_name(one.category), one.tokens, f"{one.percentage:.1f}%")
+        for one in (buckets.buckets if buckets else ())
     )
 
 
-def basis_note(buckets: Buckets) -> str:
+def basis_note(buckets: Buckets | None) -> str:
     """What the categories stand on (D12)."""
+    if buckets is None:
+        return "Not known yet: no call so far."
     if buckets.scale is None:
         return "There is no window to hold the estimates against."
     if buckets.basis == "window":
@@ -153,13 +156,13 @@ def _notes(found: SessionReport) -> list[str]:
 
 def _gauge(window: Window) -> Json:
     return {
-        "size": count(window.size) if window.is_known else NOT_KNOWN,
+        "size": size_words(window),
         "limit": limit_words(window),
         "percent": share_words(window),
-        "filled": round(min(100.0, window.usage_percentage), 2),
+        "filled": round(min(100.0, window.usage_percentage or 0), 2),
         "trigger_at": round(min(100.0, (window.trigger or window.limit) / window.limit * 100), 2),
         "trigger": trigger_words(window),
-        "free": count(window.free) if window.is_known else NOT_KNOWN,
+        "free": count(window.free),
         "basis": window.basis,
         "why": window.why["limit"],
     }
@@ -215,8 +218,10 @@ def _steps(found: SessionReport) -> Table:
     return Table(columns, rows)
 
 
-def _categories(found: SessionReport) -> Table:
+def _categories(found: SessionReport) -> Table | None:
     current, lifetime = found.current, found.lifetime
+    if current is None or lifetime is None:
+        return None
     columns = [
         Column("category", "category"),
         Column("tokens", "number", ESTIMATED if current.basis == "window" else ""),

@@ -12,6 +12,7 @@ from crusts_index.plain import Safe
 from crusts_index.render import bill, text
 from crusts_index.render.analysis_json import timestamp
 from crusts_index.render.contents import category_name
+from crusts_index.render.jsonout import rounded
 from crusts_index.render.page import Page
 from crusts_index.rows.trend import TrendWeek
 
@@ -44,7 +45,7 @@ def trend_json(trend: Trend) -> Json:
             "percentUsedDelta": round(trend.percent_delta, 2),
             "withoutCall": trend.without_call,
             "leftOut": trend.left_out,
-            "series": [_rounded(one.percent_used) for one in trend.records],
+            "series": [rounded(one.percent_used, 2) for one in trend.records],
         },
     }
 
@@ -53,7 +54,7 @@ def record_json(one: Record) -> Json:
     """One session, keys in the order of COLUMNS."""
     values = (
         *(one.session_id, _name(one.project), timestamp(one.active_ms), one.window_tokens),
-        *(_rounded(one.percent_used), one.messages, one.compactions, one.health, one.top_category),
+        *(rounded(one.percent_used, 2), one.messages, one.compactions, one.health, one.top_category),
         *(one.top_category_tokens, one.limit, one.basis),
     )
     return dict(zip(COLUMNS, values, strict=True))
@@ -137,10 +138,6 @@ def weeks_text(page: Page, rows: Sequence[TrendWeek]) -> None:
         page.say(f"{unpriced:,} calls have no list price and are not in the cost: try `crusts index --prices --fetch`.")
     if lacking := bill.missing(*rows):
         page.say(lacking)
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 2)
 
 
 def _percent(one: Record, digits: int, unit: str = "") -> str | None:

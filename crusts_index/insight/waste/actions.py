@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crusts_index.insight.session.mentions import base_name, short_names
 from crusts_index.insight.waste.announced import Announced
-from crusts_index.insight.waste.gate import COMPACT_FROM, opens_at
+from crusts_index.insight.waste.gate import COMPACT_FROM, is_near
 from crusts_index.insight.waste.noise import find_noise
 from crusts_index.insight.waste.rules import BY_NAME, DuplicateRead
 from crusts_index.insight.waste.ways import NOWHERE, Target, Way, said, ways_of
@@ -145,27 +145,28 @@ def compact(
     window: Window, waste: Sequence[WasteItem], past: Past | None = None, least: float = COMPACT_FROM
 ) -> list[Action]:
     """The `/compact` for a window worth one: full by `least` per cent, near its trigger, or with waste to name."""
-    focus, left = compact_focus(waste), window.calls_left
-    opens = opens_at(window)
-    is_near = (opens is not None and window.size >= opens) or (left is not None and left < SOON)
-    is_due = window.size > 0 and (window.usage_percentage >= least or is_near)
+    size, share, left = window.size, window.usage_percentage, window.calls_left
+    if size is None or share is None:
+        return []
+    focus = compact_focus(waste)
+    is_due = share >= least or is_near(window) or (left is not None and left < SOON)
     if not is_due and focus is None:
         return []
-    used = f"the window is at {window.usage_percentage:.0f}% of {limit_words(window)} tokens"
+    used = f"the window is at {share:.0f}% of {limit_words(window)} tokens"
     if left is not None:
         used += f"; {trigger_words(window)}"
     evidence = tuple(f"{item.description} ({item.estimated_tokens:,} tokens)" for item in focus[1]) if focus else ()
     if is_due:
-        share = past.freed_share if past is not None else None
-        source = f"{FREED_SHARE} of the window of {window.size:,} tokens, as compactions do; you have had none yet"
-        if past is not None and share is not None:
+        freed = past.freed_share if past is not None else None
+        source = f"{FREED_SHARE} of the window of {size:,} tokens, as compactions do; you have had none yet"
+        if past is not None and freed is not None:
             yours = (
                 "as your one compaction did"
                 if past.compactions == 1
                 else f"the median of your {past.compactions:,} compactions"
             )
-            source = f"{share:.2f} of the window of {window.size:,} tokens, {yours}"
-        frees = round((FREED_SHARE if share is None else share) * window.size)
+            source = f"{freed:.2f} of the window of {size:,} tokens, {yours}"
+        frees = round((FREED_SHARE if freed is None else freed) * size)
         why = f"{used}; at a break between tasks it costs less of what matters than in the middle of one"
     else:
         frees = sum(item.estimated_tokens for item in focus[1]) if focus else 0

@@ -31,7 +31,7 @@ class Side(NamedTuple):
     title: str | None
     messages: int
     window: Window
-    buckets: Buckets
+    buckets: Buckets | None
     waste_items: int
     waste_tokens: int
     compactions: int
@@ -47,10 +47,10 @@ class Comparison(NamedTuple):
     insights: tuple[str, ...]
 
     @property
-    def total_percent(self) -> float:
-        """The change of the total in per cent of a's; 0 if that is nothing."""
+    def total_percent(self) -> float | None:
+        """The change of the total in per cent of a's; 0 if that is nothing, None where a side is not known."""
         total = self.change.total
-        return percent_of_change(total.before, total.after) if total.before else 0.0
+        return total.percent if total.before != 0 else 0.0
 
 
 def side_of(fetch: Fetch, facts: Facts, window: Window, items: Sequence[WasteItem]) -> Side:
@@ -81,8 +81,11 @@ def _insights(a: Side, b: Side, change: Difference) -> list[str]:
     found = []
     for category, least in (("tools", _TOOLS_PERCENT), ("conversation", _CONVERSATION_PERCENT)):
         one = next(each for each in change.categories if each.category == category)
-        if abs(one.percent) > least:
-            more, much = ("B", one.percent) if one.delta > 0 else ("A", percent_of_change(one.after, one.before))
+        if one.before is None or one.after is None:
+            continue
+        percent = percent_of_change(one.before, one.after)
+        if abs(percent) > least:
+            more, much = ("B", percent) if percent > 0 else ("A", percent_of_change(one.after, one.before))
             sizes = f"(A {one.before:,}, B {one.after:,})"
             if not one.before or not one.after:
                 found.append(f"Only {more} has tokens of {category} {sizes}")
@@ -101,7 +104,7 @@ def _insights(a: Side, b: Side, change: Difference) -> list[str]:
             f"{only}{more} was compacted{'' if only else ' more often'} (A {a.compactions}, B {b.compactions})"
         )
     total = change.total
-    if total.before and abs(total.delta) > total.before * _TOTAL_PERCENT / 100:
+    if total.before and total.delta is not None and abs(total.delta) > total.before * _TOTAL_PERCENT / 100:
         more = "larger" if total.delta > 0 else "smaller"
         found.append(f"B is {more} by {abs(total.delta):,} tokens ({total.delta / total.before * 100:+,.0f}%)")
     return found

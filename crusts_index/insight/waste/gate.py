@@ -17,9 +17,9 @@ if TYPE_CHECKING:
         """What a gate asks of a window, whoever judged it."""
 
         @property
-        def size(self) -> int: ...
+        def size(self) -> int | None: ...
         @property
-        def usage_percentage(self) -> float: ...
+        def usage_percentage(self) -> float | None: ...
 
 
 COMPACT_FROM = 50.0
@@ -63,17 +63,15 @@ def compact_from(gate: Gate) -> float:
 def is_hot(window: Window, gate: Gate) -> bool:
     """Whether the window is as full as the gate asks: by the user's threshold, else near the trigger."""
     if gate.threshold is not None:
-        return window.usage_percentage >= gate.threshold
-    opens = opens_at(window)
-    return opens is not None and window.size >= opens
+        return window.usage_percentage is not None and window.usage_percentage >= gate.threshold
+    return is_near(window)
 
 
-def opens_at(window: Window) -> int | None:
-    """The tokens at which the gate opens by headroom: the larger of 20,000 and a tenth of the limit to go; None where
-    auto-compaction is off."""
-    if window.trigger is None:
-        return None
-    return window.trigger - max(LEAST_HEADROOM, int(window.limit * HEADROOM_SHARE))
+def is_near(window: Window) -> bool:
+    """Whether the trigger is near: the larger of 20,000 tokens and a tenth of the limit to go, or less."""
+    if window.trigger is None or window.size is None:
+        return False
+    return window.size >= window.trigger - max(LEAST_HEADROOM, int(window.limit * HEADROOM_SHARE))
 
 
 def advice(window: Window, actions: Sequence[Action]) -> str:

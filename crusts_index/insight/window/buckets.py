@@ -47,26 +47,35 @@ class Buckets(NamedTuple):
         return sum(bucket.tokens for bucket in self.buckets)
 
 
-def buckets_of(facts: Facts, window: Window) -> Buckets:
-    """The window now."""
+def buckets_of(facts: Facts, window: Window) -> Buckets | None:
+    """The window now; None while no call, not even a later one than the cut, tells what it holds (D11)."""
+    if not is_counted(window):
+        return None
     contents = contents_of(facts, window.fixed_context, current=True)
     return reconciled(contents, window.size, may_scale=True)
 
 
-def lifetime_of(facts: Facts, window: Window) -> Buckets:
-    """All that the session brought into its windows; reconciled only where that is the window."""
+def lifetime_of(facts: Facts, window: Window) -> Buckets | None:
+    """All that the session brought into its windows, likewise; reconciled only where that is the window."""
+    if not is_counted(window):
+        return None
     contents = contents_of(facts, window.fixed_context, current=False)
     never_left = all(block.in_window for block in facts.blocks)
     return reconciled(contents, window.size, may_scale=never_left and not facts.all_compactions)
 
 
-def reconciled(contents: Contents, size: int, *, may_scale: bool) -> Buckets:
+def is_counted(window: Window) -> bool:
+    """Whether it is known what is in a window: before the first call only by a later one's fixed context."""
+    return window.size is not None or window.fixed_context.tokens is not None
+
+
+def reconciled(contents: Contents, size: int | None, *, may_scale: bool) -> Buckets:
     """Contents scaled to a window of `size` tokens where they come near enough to it, else as counted (D12)."""
     total = contents.total
     scale = size / total if total and size else None
     tokens = dict(contents.tokens)
     basis = CONTENT
-    if may_scale and scale is not None and LEAST_SCALE <= scale <= MOST_SCALE:
+    if may_scale and size and scale is not None and LEAST_SCALE <= scale <= MOST_SCALE:
         basis = WINDOW
         tokens = {category: amount * size // total for category, amount in tokens.items()}
         largest = max(CATEGORIES, key=lambda category: tokens[category])

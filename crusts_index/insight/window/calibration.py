@@ -58,7 +58,7 @@ def compare_with_context(
         )
     messages = contents.total - (fixed.tokens or 0) - contents.loaded_tokens
     found.append(Comparison("messages", messages, actual.get("messages", 0)))
-    if report.used_tokens:
+    if report.used_tokens and window.size is not None:
         found.append(Comparison("total", window.size, report.used_tokens))
     return found
 

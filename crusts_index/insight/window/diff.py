@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from crusts_index.insight.session.facts import CATEGORIES
+from crusts_index.insight.window.buckets import CONTENT, WINDOW
 from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -11,21 +12,22 @@ if TYPE_CHECKING:
 
 
 class Change(NamedTuple):
-    """Tokens on two sides; `percent` of the first, 100 where only the second has any."""
+    """Tokens on two sides, None on one that is not known yet; `percent` of the first, 100 where only the second has
+    any."""
 
     category: str
-    before: int
-    after: int
+    before: int | None
+    after: int | None
 
     @property
-    def delta(self) -> int:
+    def delta(self) -> int | None:
         """Second less first."""
-        return self.after - self.before
+        return None if self.before is None or self.after is None else self.after - self.before
 
     @property
-    def percent(self) -> float:
+    def percent(self) -> float | None:
         """The change in per cent."""
-        return percent_of_change(self.before, self.after)
+        return None if self.before is None or self.after is None else percent_of_change(self.before, self.after)
 
 
 class Difference(NamedTuple):
@@ -36,19 +38,22 @@ class Difference(NamedTuple):
     categories: tuple[Change, ...]
 
 
-def difference(before: Buckets, after: Buckets) -> Difference:
-    """Compare two sets of buckets: on the window's basis only if both stand on it."""
-    basis = "window" if before.basis == after.basis == "window" else "content"
-    sides = []
-    for buckets in (before, after):
-        on_window = basis == "window"
-        sides.append({one.category: one.tokens if on_window else one.content_tokens for one in buckets.buckets})
-    first, second = sides
+def difference(before: Buckets | None, after: Buckets | None) -> Difference:
+    """Compare two sets of buckets: on the window's basis only if both stand on it. None: not known yet."""
+    sides = before, after
+    basis = WINDOW if all(one is not None and one.basis == WINDOW for one in sides) else CONTENT
+    totals = (None if one is None else one.total if basis == WINDOW else one.content_sum for one in sides)
     return Difference(
         basis,
-        Change("total", sum(first.values()), sum(second.values())),
-        tuple(Change(category, first[category], second[category]) for category in CATEGORIES),
+        Change("total", *totals),
+        tuple(Change(name, *(_tokens(one, name, basis) for one in sides)) for name in CATEGORIES),
     )
+
+
+def _tokens(buckets: Buckets | None, category: str, basis: str) -> int | None:
+    if buckets is None:
+        return None
+    return buckets.tokens(category) if basis == WINDOW else buckets.contents.tokens[category]
 
 
 def percent_of_change(before: float, after: float) -> float:

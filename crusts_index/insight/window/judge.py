@@ -20,22 +20,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Window", "WindowSettings", "health_of", "judge", "window_of"]
 
-UNKNOWN = "unknown"
-"""The health of a window of which no call tells."""
-
 
 class Window(NamedTuple):
     """A window as it stands. Sizes are tokens; `basis` says whether `size` is exact, derived or estimated.
 
-    Where `is_known` is False there was no call yet: then size, share and health say nothing. `limit_kind` is set, seen,
-    told or assumed (D10). `trigger` None: auto-compaction is off. `calls_left` counts API calls until the trigger, 0
-    past it, and is in `calls_low` to `calls_high` in 8 of 10 cases; None where nothing can be said. `growth` is the
-    tokens a call that it rests on. `why` explains each derived number in words, by its name.
+    Without a call so far `size` and all that follows from it (basis, health, free, share, calls left) are None.
+    `limit_kind` is set, seen, told or assumed (D10). `trigger` None: auto-compaction is off. `calls_left` counts API
+    calls until the trigger, 0 past it, and is in `calls_low` to `calls_high` in 8 of 10 cases; None where nothing can
+    be said. `growth` is the tokens a call that it rests on. `why` explains each derived number in words, by its name.
     """
 
-    is_known: bool
-    size: int
-    basis: str
+    size: int | None
+    basis: str | None
     limit: int
     limit_kind: str
     limit_signal: str
@@ -46,9 +42,9 @@ class Window(NamedTuple):
     growth: float
     fixed_context: FixedContext
     model: str
-    health: str
-    free: int
-    usage_percentage: float
+    health: str | None
+    free: int | None
+    usage_percentage: float | None
     why: dict[str, str]
 
 
@@ -60,10 +56,9 @@ def judge(evidence: Evidence, settings: WindowSettings, habits: Habits) -> Windo
     prior = habits.prior(evidence.project)
     growth = growth_of(evidence.grown, evidence.grown_calls, prior)
     forecast = forecast_of(size, trigger.tokens, growth, habits.ranges)
-    percentage = (size or 0) / limit.tokens * 100
+    percentage = None if size is None else size / limit.tokens * 100
     return Window(
-        is_known=size is not None,
-        size=size or 0,
+        size=size,
         basis=basis,
         limit=limit.tokens,
         limit_kind=limit.kind,
@@ -75,8 +70,8 @@ def judge(evidence: Evidence, settings: WindowSettings, habits: Habits) -> Windo
         growth=growth,
         fixed_context=evidence.fixed,
         model=settings.payload_model or evidence.model,
-        health=health_of(percentage) if size is not None else UNKNOWN,
-        free=max(0, limit.tokens - (size or 0)),
+        health=None if percentage is None else health_of(percentage),
+        free=None if size is None else max(0, limit.tokens - size),
         usage_percentage=percentage,
         why={
             "window": size_why,
@@ -95,8 +90,8 @@ def window_of(facts: Facts, settings: WindowSettings | None = None, habits: Habi
     return judge(evidence_of(facts, settings.calibrated_schema_tokens), settings, habits or Habits())
 
 
-def _size(evidence: Evidence) -> tuple[int | None, str, str]:
-    """The window's tokens, how they are known, and why; None where there was no call yet."""
+def _size(evidence: Evidence) -> tuple[int | None, str | None, str]:
+    """The window's tokens and how they are known, None where there was no call yet; and why."""
     last = evidence.last
     if last is not None:
         said = f"the last call's context {last.context:,}"
@@ -111,4 +106,4 @@ def _size(evidence: Evidence) -> tuple[int | None, str, str]:
         return evidence.post_tokens + kept, DERIVED, why
     if evidence.has_calls:
         return evidence.counted, ESTIMATED, "no call in this window to go by: the sum of what is estimated"
-    return None, ESTIMATED, "not known yet: no call so far"
+    return None, None, "not known yet: no call so far"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crusts_index.insight.window.catalogue import configured_window, settings_window, variant_window
-from crusts_index.insight.window.evidence import is_same_model
+from crusts_index.insight.window.evidence import UNKNOWN, is_same_model
 from crusts_index.models import model_family
 from crusts_index.tuples import NamedTuple
 from crusts_index.windows import DEFAULT_CONTEXT_LIMIT, lift_window, usual_window
@@ -110,7 +110,10 @@ def _told_otherwise(evidence: Evidence, settings: WindowSettings, model: str) ->
 def _assumed(model: str) -> Limit:
     window = usual_window(model)
     signal = "default" if window == DEFAULT_CONTEXT_LIMIT else "native"
-    return Limit(window, ASSUMED, signal, f"assumed of {model}, since nothing in the history says so: {SETTLES}")
+    since = f" of {model}, since nothing in the history says so"
+    if model == UNKNOWN:
+        since = ", since no call so far names a model"
+    return Limit(window, ASSUMED, signal, f"assumed{since}: {SETTLES}")
 
 
 def _last_report(evidence: Evidence, model: str) -> ContextReport | None:

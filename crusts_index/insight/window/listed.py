@@ -87,7 +87,8 @@ def list_contents(facts: Facts, window: Window, recorded: Recorded | None = None
 
     `recorded` reads how much a record says of each MCP server; without it their names must do.
     """
-    if not window.is_known:
+    size = window.size
+    if size is None:
         return []
     first = next((call.ordinal for call in facts.calls if call.live_epoch), 0)
     heaps = _Heaps(facts, recorded, first - 1)
@@ -96,16 +97,16 @@ def list_contents(facts: Facts, window: Window, recorded: Recorded | None = None
     contents = contents_of(facts, window.fixed_context, current=True)
     heaps.add_loaded(contents.loaded_tokens)
     sizes = {name: heap.tokens for name, heap in heaps.by_name.items()}
-    buckets = reconciled(contents, window.size, may_scale=True)
+    buckets = reconciled(contents, size, may_scale=True)
     rest = 0
     if buckets.basis == WINDOW:
         for bucket in buckets.buckets:
             names = [name for name in sizes if name[2] == bucket.category]
             sizes |= zip(names, apportioned([sizes[name] for name in names], bucket.tokens), strict=True)
-    elif contents.total > window.size:
-        sizes = dict(zip(sizes, apportioned(list(sizes.values()), window.size), strict=True))
+    elif contents.total > size:
+        sizes = dict(zip(sizes, apportioned(list(sizes.values()), size), strict=True))
     else:
-        rest = window.size - contents.total
+        rest = size - contents.total
     carriage = Carriage(facts)
     rows = []
     for name, heap in heaps.by_name.items():
@@ -114,10 +115,10 @@ def list_contents(facts: Facts, window: Window, recorded: Recorded | None = None
             _, usd = carriage.amount((part, max(ordinal, first - 1)) for part, ordinal in heap.parts)
             accuracy = heap.accuracy if tokens == heap.tokens else ESTIMATED
             kind, what, category = name
-            rows.append(Content(what, kind, category, heap.count, tokens, tokens / window.size, accuracy, usd))
+            rows.append(Content(what, kind, category, heap.count, tokens, tokens / size, accuracy, usd))
     rows.sort(key=lambda row: (-row.tokens, row.kind, row.what))
     if rest:
-        rows.append(Content(NO_ROW, REST, None, 0, rest, rest / window.size, DERIVED, None))
+        rows.append(Content(NO_ROW, REST, None, 0, rest, rest / size, DERIVED, None))
     return rows
 
 

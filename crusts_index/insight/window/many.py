@@ -15,7 +15,7 @@ from crusts_index.insight.session.facts import CATEGORIES, ContextReport, Surrou
 from crusts_index.insight.session.inferred import DROP_TOKENS
 from crusts_index.insight.session.parts import fork_of, uuid_key
 from crusts_index.insight.session.path import Fork, walk
-from crusts_index.insight.window.buckets import Buckets, reconciled
+from crusts_index.insight.window.buckets import Buckets, is_counted, reconciled
 from crusts_index.insight.window.catalogue import core_schema_tokens, deferred_load_tokens
 from crusts_index.insight.window.contents import ESTIMATED, Contents
 from crusts_index.insight.window.evidence import (
@@ -56,10 +56,10 @@ if TYPE_CHECKING:
 
 
 class Judged(NamedTuple):
-    """A session's window, and the categories in it. How many calls are left sums do not tell."""
+    """A session's window, and its categories as `buckets_of` has them. How many calls are left sums do not tell."""
 
     window: Window
-    buckets: Buckets
+    buckets: Buckets | None
 
 
 class Many:
@@ -186,7 +186,8 @@ class Many:
         fixed = fixed_by(self._start(one, start, around, schemas) if start is not None else None)
         contents = self._contents_of(one, fixed)
         window = judge(self._evidence(one, fixed, contents.total), settings, self._habits)
-        return Judged(window, reconciled(contents, window.size, may_scale=True))
+        buckets = reconciled(contents, window.size, may_scale=True) if is_counted(window) else None
+        return Judged(window, buckets)
 
     def _evidence(self, one: Standing, fixed: FixedContext, counted: int) -> Evidence:
         """As `evidence_of` has it, but for what the forecast asks for."""

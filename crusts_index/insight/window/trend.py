@@ -104,22 +104,22 @@ def sparkline(values: Sequence[float]) -> str:
 
 
 def _record(one: Standing, judged: Judged, messages: int) -> Record:
-    window, known = judged.window, judged.window.is_known
-    top = max(judged.buckets.buckets, key=lambda bucket: bucket.tokens)
+    window, buckets = judged.window, judged.buckets
+    top = max(buckets.buckets, key=lambda bucket: bucket.tokens) if buckets else None
     return Record(
         session_id=one.session_id,
         project=one.project,
         active_ms=one.active_ms,
-        window_tokens=window.size if known else None,
-        percent_used=window.usage_percentage if known else None,
+        window_tokens=window.size,
+        percent_used=window.usage_percentage,
         messages=messages,
         compactions=one.compactions,
-        health=window.health if known else None,
-        top_category=top.category if known else None,
-        top_category_tokens=top.tokens if known else None,
+        health=window.health,
+        top_category=top.category if top else None,
+        top_category_tokens=top.tokens if top else None,
         limit=window.limit,
         limit_kind=window.limit_kind,
-        basis=judged.buckets.basis if known else None,
+        basis=buckets.basis if buckets else None,
     )
 
 

@@ -36,9 +36,14 @@ def limit_words(window: Judged) -> str:
     return f"{window.limit:,} (assumed)" if window.limit_kind == ASSUMED else f"{window.limit:,}"
 
 
+def size_words(window: Window) -> str:
+    """The window's tokens."""
+    return NOT_KNOWN if window.size is None else f"{window.size:,}"
+
+
 def share_words(window: Window) -> str:
     """How full the window is, in per cent of its limit."""
-    return f"{window.usage_percentage:.1f}%" if window.is_known else NOT_KNOWN
+    return NOT_KNOWN if window.usage_percentage is None else f"{window.usage_percentage:.1f}%"
 
 
 def trigger_words(window: Judged) -> str:
@@ -63,8 +68,8 @@ def left_words(window: Judged) -> str:
 def window_json(window: Window) -> dict[str, Any]:
     """The object `window` of every command that has one; what is not known is null."""
     return {
-        "tokens": window.size if window.is_known else None,
-        "basis": window.basis if window.is_known else None,
+        "tokens": window.size,
+        "basis": window.basis,
         "limit": window.limit,
         "limit_kind": window.limit_kind,
         "limit_why": window.why["limit"],
