@@ -13,8 +13,8 @@
 --   :limit    rows of each kind; null = all
 -- Columns: kind: total, habit, file, tool, server, project or session. key. uses: results, exact. tokens: theirs,
 -- estimated (D9). wasted_uses, wasted_tokens: of these, what served nothing. carried_tokens: the wasted ones times the
--- later calls of their epoch; carried_usd: that at the cache-read list price, derived, null = a call has no price, in
--- the total the sum of what is priced (D13, D15).
+-- later calls of their epoch; carried_usd: that at the cache-read list price, derived, null = a call has no price;
+-- priced_usd: of what has one, null = nothing has (D13, D15).
 -- sessions: in how many there was waste.
 with recursive
 wanted as materialized (
@@ -152,8 +152,10 @@ summed as (
     count(habit) as wasted_uses,
     ifnull(sum(tokens) filter (where habit is not null), 0) as wasted_tokens,
     ifnull(sum(carried) filter (where habit is not null), 0) as carried_tokens,
-    case when kind = 'total' or count(*) filter (where habit is not null and carried > 0 and cache_read_usd is null) = 0
+    case when count(*) filter (where habit is not null and carried > 0 and cache_read_usd is null) = 0
       then round(ifnull(sum(carried * cache_read_usd / 1e6) filter (where habit is not null), 0), 6) end as carried_usd,
+    round(ifnull(sum(carried * cache_read_usd / 1e6) filter (where habit is not null),
+      iif(ifnull(sum(carried) filter (where habit is not null), 0), null, 0)), 6) as priced_usd,
     count(distinct case when habit is not null then session_id end) as sessions
   from keyed
   group by kind, key
@@ -161,7 +163,7 @@ summed as (
 ranked as (
   select *, row_number() over (partition by kind order by wasted_tokens desc, tokens desc, key) as place from summed
 )
-select kind, key, uses, tokens, wasted_uses, wasted_tokens, carried_tokens, carried_usd, sessions
+select kind, key, uses, tokens, wasted_uses, wasted_tokens, carried_tokens, carried_usd, priced_usd, sessions
 from ranked
 where (wasted_tokens > 0 or kind = 'total') and (:limit is null or place <= :limit)
 order by

@@ -47,14 +47,12 @@ def test_usage_counts_them_and_estimates_what_is_missing_apart(folder: ClaudeFol
 
 def test_usage_says_at_least_and_not_exact(folder: ClaudeFolder) -> None:
     """≥ before output and cost, a word and a count, what is missing apart; only input is called exact."""
-    said = folder.crusts("usage", "--verbose").out
+    said = folder.crusts("usage").out
     row = next(line for line in said.splitlines() if line.startswith("claude-opus"))
     assert (2, True) == (row.count("≥"), row.split()[-2:] == ["≥", "$0.08"])
     assert "1 of 2 calls logged a placeholder as their output" in said
     assert f"estimated: {text.tokens(MISSING)} tokens, $0.02." in said
     assert "Calls and input tokens are exact" in said
-    short = folder.crusts("usage").out
-    assert "1 of 2 calls logged a placeholder as their output; --verbose estimates what is missing." in short
 
 
 def test_what_is_whole_is_exact(tmp_path: Path) -> None:
@@ -82,6 +80,51 @@ def test_a_row_that_is_partly_priced_stands_by_what_is(tmp_path: Path) -> None:
     first = folder.crusts("usage", "--by", "project").out.splitlines()[2]
     assert first.split()[0].endswith("dear")
     assert f"≥ ${rows[0]['priced_usd']:.2f}" in first
+
+
+def test_waste_over_all_is_carried_at_least_for_what_is_priced(tmp_path: Path) -> None:
+    """One habit of two models, one of them without a price: ≥ in its row and in the total, never a sum as if whole."""
+    folder = IndexedFolder(tmp_path)
+    for number, model in enumerate((None, "no-such-model")):
+        t = folder.main(f"5e551001-0000-4000-8000-00000000000{number}")
+        t.read("/home/ada/a.py", LONG, context=20_000, model=model)
+        t.read("/home/ada/a.py", LONG, context=22_000, model=model)
+        t.response("done", context=24_000, model=model)
+        t.response("done", context=24_100, model=model)
+        t.write()
+    told = folder.crusts("waste", "--all", "--json").json()
+    for row in (told["total"], *told["habits"], *told["files"]):
+        assert (None, True) == (row["carried_usd"], row["priced_usd"] > 0)
+    lines = folder.crusts("waste", "--all").out.splitlines()
+    assert "≥ $0.00 as cache reads." in lines[1]
+    assert any("≥ $0.00  reading again" in line for line in lines)
+    assert lines[-1].startswith("≥ at least: calls without a list price")
+    (priced, unpriced) = (next(row for row in told["sessions"] if row["session"].endswith(end)) for end in "01")
+    assert (told["total"]["priced_usd"], None) == (priced["carried_usd"], unpriced["priced_usd"])
+
+
+def test_what_was_lost_is_fetched_again_for_at_least_what_is_priced(tmp_path: Path) -> None:
+    """Two files read again after a compaction, one by a call without a price: ≥ in the session's page and over all."""
+    folder = IndexedFolder(tmp_path)
+    t = folder.main()
+    t.prompt("go")
+    for name in "ab":
+        t.read(f"/home/ada/{name}.py", LONG * 20, context=40_000)
+    t.boundary()
+    t.summary()
+    t.response("on we go", context=22_000)
+    for name, model in (("a", "no-such-model"), ("b", None)):
+        t.read(f"/home/ada/{name}.py", LONG * 20, context=30_000, model=model)
+        t.response("so it is", context=50_000, model=model)
+    t.write()
+    event = folder.crusts("lost", "--json").json()["events"][0]
+    usd = sorted(item["reacquired"]["costUsd"] or 0 for item in event["items"] if item["reacquired"])
+    assert (None, 2, 0) == (event["reacquired"]["costUsd"], len(usd), usd[0])
+    said = f"≥ {text.usd(usd[1])}"
+    assert f"tokens for {said}." in folder.crusts("lost").out
+    over_all = folder.crusts("lost", "--all")
+    assert (2, True) == (over_all.out.count(said), "1 compactions have a part without a price" in over_all.out)
+    assert round(usd[1], 6) == folder.crusts("lost", "--all", "--json").json()["total"]["reacquiredCostUsd"]
 
 
 def test_a_period_counts_its_own(folder: ClaudeFolder) -> None:

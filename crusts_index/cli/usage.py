@@ -63,7 +63,7 @@ def usage(
 
     Each API call, tool use and tool result counts once, where it was first made. By category or file: what
     filled the context windows, and what it cost to carry it from call to call. Output and cost of calls that logged
-    a placeholder are at least so much; what is missing is estimated with --verbose and --json.
+    a placeholder are at least so much; what is missing is estimated, and in no sum.
     """
     begin, end = options.period(since, until)
     form = show.form_of(settings, format)
@@ -71,7 +71,7 @@ def usage(
         kind: type[Any] = WindowUsage if by in _WINDOWS else ToolUsage if by in _TOOLS else Usage
         asked: dict[str, Any] = {"by": by.value, "project": settings.project, "since": begin, "until": end}
         if kind is Usage:
-            asked["apart"] = 1 if settings.verbose or form is not show.Format.TABLE else None
+            asked["apart"] = 1
         found = query.rows(store, kind, **asked)
     *rows, total = [_renamed(row._asdict(), by) for row in found]
     shown = rows[:limit]

@@ -52,8 +52,6 @@ def missing(*bills: Lacking) -> str:
     if not placeholders:
         return ""
     many = f"{placeholders:,} of {sum(one.calls for one in bills):,} calls logged a placeholder as their output"
-    if any(one.output_missing is None for one in bills):
-        return f"≥ at least: {many}; --verbose estimates what is missing."
     tokens = text.tokens(sum(one.output_missing or 0 for one in bills))
     usd = text.usd(sum(one.cost_missing_usd or 0.0 for one in bills))
     return f"≥ at least: {many}. Not in the sums, estimated: {tokens} tokens, {usd}."

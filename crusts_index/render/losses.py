@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from crusts_index.insight.losses.back import GONE, KEPT, MENTIONED, READ_AGAIN, REINJECTED, VERDICTS, Evidence
 from crusts_index.insight.losses.cost import Cost, Total
 from crusts_index.insight.losses.taken import Event, Fate
 from crusts_index.insight.session.facts import Facts
 from crusts_index.render import text
-from crusts_index.render.losses_json import sum_usd
 from crusts_index.render.page import Page
 
 MEANINGS = {
@@ -51,8 +50,7 @@ def losses_text(
         page.head("All compactions")
         page.say(
             f"Lost: {lost:,} of {dropped:,} tokens dropped{_share(lost, dropped)}; "
-            f"{sum(one.again_tokens for one in events):,} fetched again "
-            f"for {text.usd(sum_usd(one.again_usd for one in events))}."
+            f"{sum(one.again_tokens for one in events):,} fetched again for {text.usd(again_usd(events))}."
         )
     page.say()
     page.say(_NOTE)
@@ -73,7 +71,7 @@ def costs_text(
     heads = ("count", "focus", "dropped", "lost", "again", "again_usd", "refill")
 
     def row(one: Total) -> tuple[object, ...]:
-        usd = None if one.unpriced and not one.again_usd else one.again_usd
+        usd = None if one.unpriced and not one.again_usd else text.at_least(one.again_usd, one.unpriced)
         return (
             *(one.key, one.compactions, one.with_focus, one.tokens_dropped, one.lost_tokens),
             *(one.again_tokens, usd, one.calls_until_full),
@@ -114,13 +112,20 @@ def how_of(event: Event) -> str:
     return how if one.on_path else f"{how}, rewound since"
 
 
+def again_usd(events: Collection[Event]) -> float | None:
+    """What was fetched again cost, in USD: at least what is priced of it, None where nothing is."""
+    priced = [one for one in events if one.priced_usd is not None]
+    is_bound = any(one.again_usd is None for one in events)
+    return text.at_least(sum(one.priced_usd or 0.0 for one in priced), is_bound) if priced else None
+
+
 def headline(event: Event) -> str:
     """How much is lost, and how much is not, in one sentence."""
     classes, dropped = event.classes, event.sizes.dropped
     of = f" of {dropped:,} tokens dropped{_share(classes.lost, dropped)}" if dropped is not None else " tokens"
     return (
         f"Lost: {classes.lost:,}{of}; back: {classes.back:,}; the rest, in no item: {classes.rest:,}. "
-        f"Fetched again: {event.again_tokens:,} tokens for {text.usd(event.again_usd)}."
+        f"Fetched again: {event.again_tokens:,} tokens for {text.usd(again_usd([event]))}."
     )
 
 

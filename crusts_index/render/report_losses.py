@@ -9,7 +9,7 @@ from crusts_index.insight.losses.back import GONE, KEPT, MENTIONED, READ_AGAIN, 
 from crusts_index.insight.losses.taken import Event, Fate
 from crusts_index.insight.session.facts import Facts
 from crusts_index.render import text
-from crusts_index.render.losses import MEANINGS, headline, how_of, scale_note, what
+from crusts_index.render.losses import MEANINGS, again_usd, headline, how_of, scale_note, what
 from crusts_index.render.report_parts import ESTIMATED, EXACT, Column, Table, count, plural, segments, when
 
 Json = dict[str, Any]
@@ -31,9 +31,7 @@ def losses(facts: Facts, events: Sequence[Event]) -> Json:
     shown = events[-_EVENTS:]
     lost = sum(event.classes.lost for event in events)
     again = sum(event.again_tokens for event in events)
-    usd = [event.again_usd for event in events]
-    cost = text.usd(None if None in usd else sum(one for one in usd if one is not None))
-    said = f"{lost:,} tokens lost in all; {again:,} fetched again, for {cost} at list price."
+    said = f"{lost:,} tokens lost in all; {again:,} fetched again, for {text.usd(again_usd(events))} at list price."
     return {
         "events": [_event(facts, event) for event in shown],
         "more": len(events) - len(shown),

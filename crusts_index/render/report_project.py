@@ -28,7 +28,7 @@ from crusts_index.render.report_parts import (
     when,
     zone,
 )
-from crusts_index.render.waste_overview import HABITS
+from crusts_index.render.waste_overview import HABITS, carried_usd
 from crusts_index.rows.reports import HistoryWaste, ToolUsage, Usage, WindowUsage
 from crusts_index.rows.session import Billed
 
@@ -309,7 +309,7 @@ def _habits(rows: Sequence[HistoryWaste]) -> Table:
     found = [
         (
             *(HABITS[row.key or ""], text.tokens(row.wasted_tokens), count(row.wasted_uses)),
-            *(text.tokens(row.carried_tokens), text.usd(row.carried_usd), count(row.sessions)),
+            *(text.tokens(row.carried_tokens), text.usd(carried_usd(row)), count(row.sessions)),
         )
         for row in rows
         if row.kind == "habit"

@@ -22,13 +22,8 @@ _KINDS = {"habit": "Habits", "file": "Files", "tool": "Tools", "server": "MCP se
 _KINDS |= {"session": "Sessions"}
 _NAMES = {"habit": "habits", "file": "files", "tool": "tools", "server": "servers", "project": "projects"}
 _NAMES |= {"session": "sessions"}
-_COLUMNS = {
-    "wasted_tokens": "wasted",
-    "wasted_uses": "times",
-    "tokens": "of tokens",
-    "carried_tokens": "carried",
-    "carried_usd": "carried_usd",
-}
+_COLUMNS = ("wasted_tokens", "wasted_uses", "tokens", "carried_tokens")
+_HEADS = ("wasted", "times", "of tokens", "carried", "carried_usd")
 _FORMS = dict.fromkeys(("wasted", "of tokens", "carried"), text.tokens)
 _NUMBERS = 50  # columns that the numbers of a row take
 
@@ -49,7 +44,7 @@ def overview_text(page: Page, rows: Sequence[HistoryWaste]) -> None:
         page.say("No tool results in this period.")
         return
     share = total.wasted_tokens / total.tokens if total.tokens else 0.0
-    usd = "" if total.carried_usd is None else f", {text.usd(total.carried_usd)} as cache reads"
+    usd = "" if total.priced_usd is None else f", {text.usd(carried_usd(total))} as cache reads"
     page.say(
         f"{total.wasted_tokens:,} of {total.tokens:,} tokens of tool results served nothing "
         f"({text.percent(share)}), in {total.sessions:,} sessions; carried along they came to "
@@ -60,18 +55,28 @@ def overview_text(page: Page, rows: Sequence[HistoryWaste]) -> None:
         found = [row for row in rows if row.kind == kind]
         if found:
             page.head(title)
-            values = [(*(getattr(row, name) for name in _COLUMNS), _key(kind, str(row.key), room)) for row in found]
-            page.rows((*_COLUMNS.values(), kind), values, _FORMS)
+            values = [
+                (*(getattr(row, name) for name in _COLUMNS), carried_usd(row), _key(kind, str(row.key), room))
+                for row in found
+            ]
+            page.rows((*_HEADS, kind), values, _FORMS)
     page.say()
     page.say(
         "Results are exact, tokens estimated (see `crusts accuracy`). A result counts once, where it was first "
         "made, and under one habit. Carried: tokens times the later calls of their epoch, at the list price of a "
         "cache read (derived). Re-reads with an excuse are left out."
     )
+    if total.carried_usd is None:
+        page.say("≥ at least: calls without a list price are not in it; try `crusts index --prices --fetch`.")
 
 
 def _total(rows: Sequence[HistoryWaste]) -> HistoryWaste:
-    return next((row for row in rows if row.kind == "total"), HistoryWaste("total", None, 0, 0, 0, 0, 0, 0.0, 0))
+    return next((row for row in rows if row.kind == "total"), HistoryWaste("total", None, 0, 0, 0, 0, 0, 0.0, 0.0, 0))
+
+
+def carried_usd(row: HistoryWaste) -> float | None:
+    """What carrying it along cost, in USD: at least what is priced of it, None where nothing is."""
+    return text.at_least(row.priced_usd, row.carried_usd is None)
 
 
 def _row_json(row: HistoryWaste, kind: str | None) -> dict[str, Any]:

@@ -66,6 +66,7 @@ class HistoryWaste(NamedTuple):
     wasted_tokens: int
     carried_tokens: int
     carried_usd: float | None
+    priced_usd: float | None
     sessions: int
 
 

@@ -100,7 +100,7 @@ def _total(key: str, costs: list[Cost]) -> Total:
         tokens_dropped=sum(cost.sizes.dropped or 0 for cost in costs),
         lost_tokens=sum(event.classes.lost for event in events if event.sizes.dropped is not None),
         again_tokens=sum(event.again_tokens for event in events),
-        again_usd=sum(event.again_usd or 0.0 for event in events),
+        again_usd=sum(event.priced_usd or 0.0 for event in events),
         unpriced=sum(bool(event.again_tokens) and event.again_usd is None for event in events),
         calls_until_full=(full[middle] + full[~middle]) / 2 if full else None,
         full=len(full),

@@ -109,6 +109,12 @@ class Event(NamedTuple):
         costs = [one.cost_usd for one in self.again]
         return None if None in costs else sum(cost for cost in costs if cost is not None)
 
+    @property
+    def priced_usd(self) -> float | None:
+        """The same of what has a price; None if nothing has."""
+        costs = [one.cost_usd for one in self.again if one.cost_usd is not None]
+        return sum(costs) if costs or not self.again else None
+
 
 def losses_of(facts: Facts, prices: Mapping[int, CallPrice], reload: Reload) -> list[Event]:
     """The compactions of a session in log order, the inferred ones where it has no marker.
