@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from crusts_index.cli import options, show
 from crusts_index.cli.declared import Annotated, Option
+from crusts_index.cli.session import opened
 from crusts_index.index.estimates import load_weights
 from crusts_index.index.fit import pairs_of
 from crusts_index.index.past_windows import past_windows
@@ -18,9 +19,8 @@ from crusts_index.insight.window.accuracy import (
     weight_errors,
 )
 from crusts_index.insight.window.record import Record, record_of
-from crusts_index.render import console, table, text
+from crusts_index.render import console, text
 from crusts_index.rows.reports import EstimatePair
-from crusts_index.store import query
 from crusts_index.store.settings import Settings
 
 TYPE_CHECKING = False
@@ -57,14 +57,14 @@ def accuracy(
     compacted by themselves, each by nothing but what stood before it; and what the median of the last 20 steps would
     have promised.
     """
-    with show.opened(settings) as store:
-        record = record_of(past_windows(store)) if forecast or settings.json else None
+    with opened(settings) as store:
+        record = record_of(past_windows(store.connection)) if forecast or settings.json else None
         if forecast and not settings.json:
             _print_record(record)
             return
-        rows = query.rows(store, EstimatePair, since=options.since(since), project=settings.project)
-        weights = load_weights(store)
-        pairs = pairs_of(store, weights, since=options.since(since), project=settings.project)
+        rows = store.fetch(EstimatePair, since=options.since(since), project=settings.project)
+        weights = load_weights(store.connection)
+        pairs = pairs_of(store.connection, weights, since=options.since(since), project=settings.project)
     growth = growth_errors(rows)
     by = [one for one in groups(rows) if one.errors.pairs >= fewest]
     factors = {model: (weights.shipped_factor(model), weights.factors.get(model)) for model in pairs}
@@ -87,7 +87,7 @@ def accuracy(
     if long:
         console.put("")
         shown = [(one.version, one.kind, one.samples, *(round(value, 1) for value in one[3:])) for one in long]
-        console.put(table.table(_SPREADS, shown, console.table_width()))
+        show.print_table(_SPREADS, shown)
         console.remark("Mostly of one kind; half of each group's errors lie between from and to.")
 
 
@@ -99,7 +99,7 @@ def _print_growth(growth: Errors, by: list[Group], most: int | None) -> None:
     )
     kinds = [one for one in by if one.by == "kind"]
     shown = [(one.key, *_cells(one.errors)) for one in kinds[:most]]
-    console.put(table.table(("mostly", *_GROUPS), shown, console.table_width(), _FORMS))
+    show.print_table(("mostly", *_GROUPS), shown, _FORMS)
     _more(len(kinds) - len(shown), "kinds")
 
 
@@ -108,7 +108,7 @@ def _print_weights(models: list[WeightErrors], most: int | None) -> None:
         return
     console.put("")
     shown = [tuple(one) for one in models[:most]]
-    console.put(table.table(_WEIGHTS, shown, console.table_width(), _FORMS))
+    show.print_table(_WEIGHTS, shown, _FORMS)
     _more(len(models) - len(shown), "models")
 
 
@@ -124,12 +124,12 @@ def _print_record(record: Record | None) -> None:
     if record.plain:
         shown.append(("median of the last 20 steps", *record.plain))
     heads = ("calls left by", "calls", "error", "bias", "over_twice")
-    console.put(table.table(heads, shown, console.table_width(), _FORMS))
+    show.print_table(heads, shown, _FORMS)
     console.put("")
     held = [("more" if one.below is None else f"below {one.below}", *one[1:]) for one in record.horizons]
     held.append(("all", record.points, record.median_abs_error, record.coverage_80))
     columns = ("promised", "calls", "error", "in_range")
-    console.put(table.table(columns, held, console.table_width(), _FORMS))
+    show.print_table(columns, held, _FORMS)
     console.remark(
         "error: median size, in percent of the calls left; bias: median, above 0 = too many promised; in_range: the"
         " range, made to hold 80 %, held the truth."

@@ -33,8 +33,7 @@ def analyze(
     size, as long as the estimates are within 0.7 to 1.4 of it. --verbose says where each number comes from.
     """
     with opened(settings) as store:
-        facts = store.load(store.choose(session, last), until)
-        window = store.window(facts)
+        facts, window = store.look(store.choose(session, last), until)
         current, lifetime = buckets_of(facts, window), lifetime_of(facts, window)
         toolset, history = toolset_of(facts, window.fixed_context), model_history(facts)
         waste = store.waste(facts, window)

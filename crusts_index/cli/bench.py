@@ -17,7 +17,7 @@ from crusts_index.index.refresh import index_named, keeps_text
 from crusts_index.index.summary import Options
 from crusts_index.insight.losses.survivors import compare_results, delta_of
 from crusts_index.jsontext import loads_shallow
-from crusts_index.render import clipboard, console, jsonout, table, text
+from crusts_index.render import clipboard, console, jsonout, text
 from crusts_index.rows.reports import CompactedSession
 from crusts_index.store.settings import Settings
 
@@ -104,7 +104,7 @@ def compare(
         (key, *((after[side] or {}).get(key) for side in ("a", "b")), (after.get("delta") or {}).get(key))
         for key in ("tokensCurrentContext", "usagePercentage", "tokensTotal", "wasteCount")
     ]
-    console.put(table.table(("after", label_a, label_b, "delta"), rows, console.table_width()))
+    show.print_table(("after", label_a, label_b, "delta"), rows)
     for line in found["insights"]:
         console.remark(f"* {line}")
 
@@ -188,7 +188,7 @@ def _past(settings: Settings, named: str | None, output: pathlib.Path | None) ->
         )
         for one in results
     ]
-    console.put(table.table(columns, shown, console.table_width()))
+    show.print_table(columns, shown)
     console.remark("before: as logged or the context of the call before; after: of the first call after it; exact.")
 
 

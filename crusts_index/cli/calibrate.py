@@ -18,7 +18,7 @@ from crusts_index.index.refresh import keeps_text, open_writer
 from crusts_index.insight.session.circumstances import report_of
 from crusts_index.insight.window.accuracy import Sample, spreads
 from crusts_index.insight.window.calibration import Comparison
-from crusts_index.render import console, table
+from crusts_index.render import console
 from crusts_index.rows.reports import Calibration
 from crusts_index.store import when
 from crusts_index.store.calibrations import keep_pasted
@@ -87,7 +87,7 @@ def calibrate(
         console.remark("No session was active in the last hour: name one to have it compared.")
         return
     console.put(f"Session {told}:")
-    console.put(table.table(COLUMNS, [cells(one) for one in found], console.table_width()))
+    show.print_table(COLUMNS, [cells(one) for one in found])
 
 
 def _show_all(settings: Settings) -> None:
@@ -109,7 +109,7 @@ def _show_all(settings: Settings) -> None:
         return
     columns = ("version", "part", "outputs", "median_error_%", "from_%", "to_%")
     shown = [(one.version, one.kind, one.samples, *(round(value, 1) for value in one[3:])) for one in found]
-    console.put(table.table(columns, shown, console.table_width()))
+    show.print_table(columns, shown)
     console.remark("Error: (estimate − /context) / /context; half of the outputs lie between from and to.")
 
 

@@ -28,8 +28,7 @@ def compare(store: Store, session_id: str, report: ContextReport) -> list[Compar
     number = message_at(store.load(session_id), report)
     if number is None:
         return []
-    facts = store.load(session_id, number)
-    return compare_with_context(facts, store.window(facts), report, bucket_of)
+    return compare_with_context(*store.look(session_id, number), report, bucket_of)
 
 
 def comparison_json(found: list[Comparison]) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from crusts_index.cli.declared import Annotated, Argument
 from crusts_index.cli.session import opened
 from crusts_index.insight.waste.comparison import compare as compare_sides
 from crusts_index.insight.waste.comparison import side_of
-from crusts_index.render import comparison, console
+from crusts_index.render import comparison
 from crusts_index.store.settings import Settings
 
 First = Annotated[str, Argument("A", "Start of a session's id.")]
@@ -23,13 +23,9 @@ def compare(settings: Settings, a: First, b: Second) -> None:
     sides = []
     with opened(settings) as store:
         for session in [store.choose(a), store.choose(b)]:
-            facts = store.load(session)
-            window = store.window(facts)
+            facts, window = store.look(session)
             sides.append(side_of(store.fetch, facts, window, store.waste(facts, window)))
     found = compare_sides(*sides)
-    if settings.json:
-        show.document(comparison.comparison_json(found))
-        return
-    page = show.page(settings)
-    comparison.comparison_text(page, found)
-    console.put(page.text())
+    show.answer(
+        settings, lambda: comparison.comparison_json(found), lambda page: comparison.comparison_text(page, found)
+    )

@@ -1,11 +1,12 @@
 """`crusts completion`: scripts that complete commands, options, their values and session ids in a shell."""
 
 import os
+from contextlib import closing, suppress
 
 from crusts_index.cli.declared import Annotated, Argument
 from crusts_index.errors import CrustsError, WrongUsage
 from crusts_index.render import console
-from crusts_index.store.settings import Flags, load_settings
+from crusts_index.store.settings import Flags, Settings, load_settings
 
 SHELLS = ("bash", "zsh", "fish", "pwsh")
 _SAME = {"powershell": "pwsh"}
@@ -24,8 +25,10 @@ def completion(flags: Flags, shell: Shell) -> None:
     `crusts completion pwsh | Out-String | Invoke-Expression` in $PROFILE.
     """
     name = _SAME.get(shell, shell)
-    if name == _IDS:
-        _put_ids(flags)
+    if name == _IDS:  # one a line, for the scripts; they ask on each Tab
+        with suppress(CrustsError):
+            for one in session_ids(load_settings(flags)):
+                console.put(one)
         return
     if name not in SHELLS:
         raise WrongUsage(f"no completion for {shell!r}: say {', '.join(SHELLS[:-1])} or {SHELLS[-1]}")
@@ -36,23 +39,18 @@ def completion(flags: Flags, shell: Shell) -> None:
     console.put(lines(SCRIPTS[name](read_words())))
 
 
-def _put_ids(flags: Flags) -> None:
-    """Session ids, one a line, for the scripts; nothing at all where something is wrong: it runs on each Tab."""
+def session_ids(settings: Settings) -> list[str]:
+    """Session ids to complete, the last active first; none where something is wrong."""
     from crusts_index.rows.reports import CompletedId
     from crusts_index.store import query
     from crusts_index.store.open import open_store
 
     try:
-        settings = load_settings(flags)
         if not os.path.exists(settings.db):
-            return
-        store = open_store(settings.db, timeout=0.2)
-        try:
+            return []
+        with closing(open_store(settings.db, timeout=0.2)) as store:
             rows = query.rows(store, CompletedId, project=settings.project, limit=MOST_IDS)
-        finally:
-            store.close()
     except CrustsError:
-        return
-    for row in rows:
-        if row.session.replace("-", "").isalnum():  # a name with anything else in it is nothing for a shell
-            console.put(row.session)
+        return []
+    # A name with anything else in it is nothing for a shell.
+    return [row.session for row in rows if row.session.replace("-", "").isalnum()]

@@ -36,8 +36,7 @@ def diff(
         session_id = store.choose(session, last)
         sides = []
         for number in (start, end):
-            facts = store.load(session_id, number)
-            window = store.window(facts)
+            facts, window = store.look(session_id, number)
             sides.append((window, buckets_of(facts, window)))
     (window_before, before), (window_after, after) = sides
     found = difference(before, after)

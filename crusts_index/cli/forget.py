@@ -7,7 +7,7 @@ from contextlib import closing
 
 from crusts_index.cli import show
 from crusts_index.cli.declared import Annotated, Argument, Option
-from crusts_index.cli.session import Store
+from crusts_index.cli.session import opened
 from crusts_index.errors import CrustsError, WrongUsage
 from crusts_index.index.forget import Forgotten
 from crusts_index.index.forget import forget as take_out
@@ -15,7 +15,7 @@ from crusts_index.index.refresh import open_writer
 from crusts_index.index.traces import Kept, copies_holding, keep_promises
 from crusts_index.render import console, table, text
 from crusts_index.rows.reports import Forgettable
-from crusts_index.store import query, when
+from crusts_index.store import when
 from crusts_index.store.settings import Settings
 
 _LISTED = 15
@@ -64,16 +64,16 @@ def _time(text: str) -> int:
 
 def _find(settings: Settings, session: str | None, before: int | None) -> list[Forgettable]:
     """The sessions meant, the last active first; what is new is read in first, so that it is remembered too."""
-    with show.opened(settings) as store:
+    with opened(settings) as store:
         chosen = None
         if session is not None:
             try:
-                chosen = Store(store, settings).choose(session)
+                chosen = store.choose(session)
             except CrustsError:
                 if _ID.fullmatch(session):
                     return []
                 raise
-        return query.rows(store, Forgettable, session=chosen, project=settings.project, before=before)
+        return store.fetch(Forgettable, session=chosen, project=settings.project, before=before)
 
 
 def _ask(settings: Settings, found: list[Forgettable], copies: list[str]) -> None:

@@ -24,8 +24,7 @@ class Judged(NamedTuple):
 
 def judge(store: Store, settings: Settings, session_id: str, until: int | None = None) -> Judged:
     """Load a session up to a message and judge it; says with --verbose which thresholds are the user's own."""
-    facts = store.load(session_id, until)
-    window = store.window(facts)
+    facts, window = store.look(session_id, until)
     waste = store.waste(facts, window)
     if settings.verbose:
         for line in overrides_of(thresholds_of(settings.config)):

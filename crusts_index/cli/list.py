@@ -1,10 +1,11 @@
 """`crusts list`: the sessions in the store, the last active first."""
 
 from crusts_index.cli import options, show
+from crusts_index.cli.session import opened
 from crusts_index.folders import last_part
 from crusts_index.render import console, table, text
 from crusts_index.rows.reports import ListedSession
-from crusts_index.store import query, when
+from crusts_index.store import when
 from crusts_index.store.settings import Settings
 
 SHOWN = 25
@@ -31,8 +32,8 @@ def list_(
     form = show.form_of(settings, format)
     if form is show.Format.TABLE:
         limit = limit or SHOWN
-    with show.opened(settings) as store:
-        found = query.rows(store, ListedSession, project=settings.project, limit=limit)
+    with opened(settings) as store:
+        found = store.fetch(ListedSession, project=settings.project, limit=limit)
     rows = [{key: getattr(row, key) for key in _KEYS} | {"gone": bool(row.gone)} for row in found]
     if form is show.Format.JSON:
         show.document({"sessions": rows})

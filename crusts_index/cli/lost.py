@@ -8,9 +8,7 @@ from crusts_index.cli.session import opened
 from crusts_index.errors import WrongUsage
 from crusts_index.insight.losses.cost import costs_of, total_of, totals_by_trigger, totals_by_week
 from crusts_index.insight.losses.paste import paste_of, used_files
-from crusts_index.insight.losses.taken import losses_of, prices_of
-from crusts_index.render import console, losses, losses_json
-from crusts_index.render.page import Page
+from crusts_index.render import losses, losses_json
 from crusts_index.store.settings import Settings
 
 _SHOWN = 12
@@ -43,34 +41,32 @@ def lost(
     if not all_ and period != (None, None):
         raise WrongUsage("--since and --until go with --all")
     shown = limit or _SHOWN
-    page = show.page(settings)
     if all_:
-        _all(settings, period, page, shown)
+        _all(settings, period, shown)
     else:
-        _one(settings, session, last, page, shown)
+        _one(settings, session, last, shown)
 
 
-def _one(settings: Settings, session: str | None, last: int | None, page: Page, shown: int) -> None:
+def _one(settings: Settings, session: str | None, last: int | None, shown: int) -> None:
     with opened(settings) as store:
-        chosen = store.choose(session, last)
-        facts = store.load(chosen)
-        events = losses_of(facts, prices_of(store.fetch, facts), lambda end: store.load(chosen, end))
+        facts = store.load(store.choose(session, last))
+        events = store.events(facts)
         used = used_files(store.fetch, facts) if events else []
         found = {event.number: paste_of(facts, event, used) for event in events}
     pastes = {number: paste for number, paste in found.items() if paste is not None}
-    if settings.json:
-        show.document(losses_json.losses_json(facts, events, pastes))
-    else:
-        losses.losses_text(page, facts, events, pastes, shown, verbose=settings.verbose)
-        console.put(page.text())
+    show.answer(
+        settings,
+        lambda: losses_json.losses_json(facts, events, pastes),
+        lambda page: losses.losses_text(page, facts, events, pastes, shown, verbose=settings.verbose),
+    )
 
 
-def _all(settings: Settings, period: tuple[int | None, int | None], page: Page, shown: int) -> None:
+def _all(settings: Settings, period: tuple[int | None, int | None], shown: int) -> None:
     with opened(settings) as store:
         costs = costs_of(store.fetch, store.load, since=period[0], until=period[1], project=settings.project)
     total, triggers, weeks = total_of(costs), totals_by_trigger(costs), totals_by_week(costs)
-    if settings.json:
-        show.document(losses_json.costs_json(costs, total, triggers, weeks))
-    else:
-        losses.costs_text(page, costs, total, triggers, weeks, shown)
-        console.put(page.text())
+    show.answer(
+        settings,
+        lambda: losses_json.costs_json(costs, total, triggers, weeks),
+        lambda page: losses.costs_text(page, costs, total, triggers, weeks, shown),
+    )

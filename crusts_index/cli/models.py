@@ -1,10 +1,9 @@
 """`crusts models`: which models a session used, one after the other."""
 
 from crusts_index.cli import options, show
-from crusts_index.cli.session import Store
-from crusts_index.render import bill, console, table, text
+from crusts_index.cli.session import opened
+from crusts_index.render import bill, console, text
 from crusts_index.rows.reports import ModelRun
-from crusts_index.store import query
 from crusts_index.store.settings import Settings
 
 _JSON = {
@@ -35,9 +34,9 @@ def models(
     last: options.Last = None,
 ) -> None:
     """The models of a session's main thread in the order of its calls, with what each was billed."""
-    with show.opened(settings) as store:
-        chosen = Store(store, settings).choose(session, last)
-        rows = query.rows(store, ModelRun, session=chosen)
+    with opened(settings) as store:
+        chosen = store.choose(session, last)
+        rows = store.fetch(ModelRun, session=chosen)
     if settings.json:
         show.document({"session": chosen, **history(rows)})
     else:
@@ -68,7 +67,7 @@ def _print(session: str, rows: list[ModelRun]) -> None:
     if len(rows) > 1:
         values.append((None, "total", *_sums(rows), None))
     forms = dict.fromkeys(("input", "output", "cache_read", "cache_write"), text.tokens)
-    console.put(table.table(_HEADS, values, console.table_width(), forms))
+    show.print_table(_HEADS, values, forms)
     lacking = bill.missing(*rows)
     known = "All but the output is exact, as billed" if lacking else "Exact, as billed"
     console.remark(f"{known}; messages are numbered as in every report.", *([lacking] if lacking else []))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,16 +11,14 @@ from crusts_index.cli import options, show
 from crusts_index.cli.analyze import analyze
 from crusts_index.cli.compare import compare as compare_command
 from crusts_index.cli.declared import Annotated, Option
-from crusts_index.cli.session import Store
+from crusts_index.cli.session import opened
 from crusts_index.errors import WrongUsage
-from crusts_index.insight.losses.taken import losses_of, prices_of
 from crusts_index.insight.session.model_history import model_history
 from crusts_index.insight.waste.comparison import compare as compare_sides
 from crusts_index.insight.waste.comparison import side_of
 from crusts_index.insight.window.buckets import buckets_of, lifetime_of
 from crusts_index.insight.window.composition import composition_of
 from crusts_index.insight.window.toolset import toolset_of
-from crusts_index.insight.window.trend import trend_of
 from crusts_index.plain import lines
 from crusts_index.render import console, report_pages
 from crusts_index.render import trend as trend_page
@@ -90,11 +87,9 @@ def _session(settings: Settings, session: str | None, last: int | None, form: Fo
     if settings.json:
         analyze(settings, session, last, None)
         return
-    with show.opened(settings) as connection:
-        store = Store(connection, settings)
+    with opened(settings) as store:
         chosen = store.choose(session, last)
-        facts = store.load(chosen)
-        window = store.window(facts)
+        facts, window = store.look(chosen)
         waste = store.waste(facts, window)
         found = SessionReport(
             facts=facts,
@@ -105,7 +100,7 @@ def _session(settings: Settings, session: str | None, last: int | None, form: Fo
             contents=store.contents(facts, window),
             waste=waste,
             actions=store.actions(facts, window, waste),
-            events=losses_of(facts, prices_of(store.fetch, facts), lambda end: store.load(chosen, end)),
+            events=store.events(facts),
             billed=store.fetch(Billed, session=chosen)[0],
             history=model_history(facts),
             toolset=toolset_of(facts, window.fixed_context),
@@ -123,13 +118,11 @@ def _compared(
     output: str | None,
 ) -> None:
     sides, curves = [], []
-    with show.opened(settings) as connection:
-        store = Store(connection, settings)
+    with opened(settings) as store:
         ids = store.choose(session, last), store.choose(other)
         if not settings.json:
             for chosen in ids:
-                facts = store.load(chosen)
-                window = store.window(facts)
+                facts, window = store.look(chosen)
                 sides.append(side_of(store.fetch, facts, window, store.waste(facts, window)))
                 curves.append((composition_of(facts, window), facts.all_compactions))
     if settings.json:
@@ -142,14 +135,13 @@ def _compared(
 def _project(settings: Settings, period: tuple[int | None, int | None], form: Form, output: str | None) -> None:
     since, until = period
     project = settings.project
-    with show.opened(settings) as connection:
-        fetch = Store(connection, settings).fetch
+    with opened(settings) as store:
+        fetch = store.fetch
 
         def rows(kind: type[Row], **more: object) -> list[Row]:
             return fetch(kind, project=project, since=since, until=until, **more)
 
-        trend = trend_of(fetch, settings.config, os.environ, times.now_ms(), project=project, limit=None)
-        records = [one for one in trend.records if _is_within(one.active_ms, since, until)]
+        records = [one for one in store.trend(None).records if _is_within(one.active_ms, since, until)]
         models = rows(Usage, by="model", apart=1)
         waste = rows(HistoryWaste, limit=_WASTE)
         listed = fetch(ListedSession, project=project, limit=None)
@@ -167,7 +159,7 @@ def _project(settings: Settings, period: tuple[int | None, int | None], form: Fo
             files=rows(WindowUsage, by="file"),
             categories=rows(WindowUsage, by="category"),
             waste=waste,
-            billed=_billed(models[-1]),
+            total=models[-1],
         )
     if settings.json:
         show.document(
@@ -191,22 +183,6 @@ def _is_within(time_ms: int | None, since: int | None, until: int | None) -> boo
     if time_ms is None:
         return since is None and until is None
     return (since is None or time_ms >= since) and (until is None or time_ms < until)
-
-
-def _billed(total: Usage) -> Billed:
-    return Billed(
-        calls=total.calls,
-        input=total.input,
-        cache_read=total.cache_read,
-        cache_write=total.cache_write,
-        output=total.output,
-        cost_usd=total.cost_usd,
-        priced_usd=total.priced_usd,
-        unpriced_calls=total.unpriced_calls,
-        placeholder_calls=total.placeholder_calls,
-        output_missing=total.output_missing or 0,
-        cost_missing_usd=total.cost_missing_usd or 0.0,
-    )
 
 
 def _plain(rows: Sequence[Usage] | Sequence[ToolUsage] | Sequence[WindowUsage]) -> list[dict[str, Any]]:

@@ -9,13 +9,13 @@ from typing import Any
 from crusts_index.cli import options, show
 from crusts_index.cli.declared import Annotated, Argument, Option
 from crusts_index.cli.progress import show_progress
-from crusts_index.cli.session import Store
+from crusts_index.cli.session import Store, opened
 from crusts_index.errors import CrustsError
 from crusts_index.index.refresh import keeps_text
 from crusts_index.plain import Safe, join, line
 from crusts_index.render import console, jsonout, text
 from crusts_index.rows.reports import Hit
-from crusts_index.store import matches, query
+from crusts_index.store import matches
 from crusts_index.store import search as file
 from crusts_index.store.search_file import is_ours
 from crusts_index.store.settings import Settings, search_path
@@ -70,8 +70,8 @@ def search(
         "since": begin,
         "until": end,
     }
-    with show.opened(settings) as store:
-        filters["session"] = Store(store, settings).choose(session) if session else None
+    with opened(settings) as store:
+        filters["session"] = store.choose(session) if session else None
         hits, in_all = _find(settings, store, wanted, filters, limit or SHOWN)
     if not keeps_text(settings):
         console.note("keepText is not true: no text is kept, so there is none to find")
@@ -82,18 +82,18 @@ def search(
 
 
 def _find(
-    settings: Settings, store: Connection, wanted: str, filters: dict[str, object], limit: int
+    settings: Settings, store: Store, wanted: str, filters: dict[str, object], limit: int
 ) -> tuple[list[dict[str, Any]], int]:
     """The hits to show, each with its marked preview, and how many there are."""
     match = matches.match_of(wanted)
     if match is None:
         return [], 0
     path = search_path(settings.db)
-    _bring_up(settings, store, path)
-    ids = matches.find(store, path, match)
-    found = query.rows(store, Hit, ids=jsonout.encode_plain(ids), limit=limit, **filters)
+    _bring_up(settings, store.connection, path)
+    ids = matches.find(store.connection, path, match)
+    found = store.fetch(Hit, ids=jsonout.encode_plain(ids), limit=limit, **filters)
     hits: list[dict[str, Any]] = [hit._asdict() for hit in found]
-    previews = matches.previews(store, match, [hit["id"] for hit in hits])
+    previews = matches.previews(store.connection, match, [hit["id"] for hit in hits])
     shown = [hit for hit in hits if hit["id"] in previews]  # a file that is behind may name a text that is another now
     for hit in shown:
         hit["preview"] = text.clean(previews[hit["id"]])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from sqlite3 import Connection
 
-from crusts_index.cli import show
+from crusts_index.index.refresh import open_refreshed
 from crusts_index.insight.session.choose import choose_session
 from crusts_index.store import query, when
 from crusts_index.store.settings import Settings
@@ -16,19 +16,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from crusts_index.insight.losses.taken import Event
     from crusts_index.insight.session.facts import Facts
     from crusts_index.insight.waste.actions import Action
     from crusts_index.insight.waste.item import WasteItem
     from crusts_index.insight.waste.ways import Target
     from crusts_index.insight.window.judge import Window
     from crusts_index.insight.window.listed import Content
+    from crusts_index.insight.window.trend import Trend
     from crusts_index.rows import Row
 
 
 @contextmanager
 def opened(settings: Settings) -> Iterator[Store]:
-    """The store with what is new taken in, closed at the end."""
-    with show.opened(settings) as connection:
+    """The store with what is new taken in, read-only, closed at the end."""
+    with closing(open_refreshed(settings)) as connection:
         yield Store(connection, settings)
 
 
@@ -39,11 +41,11 @@ class Store:
     """
 
     def __init__(self, connection: Connection, settings: Settings) -> None:
-        self._connection, self._settings = connection, settings
+        self.connection, self._settings = connection, settings
 
     def fetch(self, kind: type[Row], name: str | None = None, /, **parameters: object) -> list[Row]:
         """The rows of a class's query."""
-        return query.rows(self._connection, kind, name, **parameters)
+        return query.rows(self.connection, kind, name, **parameters)
 
     def choose(self, session: str | None, last: int | None = None) -> str:
         """The id of the session that the command line names. Raises CrustsError."""
@@ -57,11 +59,29 @@ class Store:
 
         return load(self.fetch, session_id, until)
 
+    def look(self, session_id: str, until: int | None = None) -> tuple[Facts, Window]:
+        """A session's facts up to a message, and its window. Raises CrustsError for a number out of range."""
+        facts = self.load(session_id, until)
+        return facts, self.window(facts)
+
+    def events(self, facts: Facts) -> list[Event]:
+        """What each compaction of the session took (D19)."""
+        from crusts_index.insight.losses.taken import losses_of, prices_of
+
+        return losses_of(facts, prices_of(self.fetch, facts), lambda end: self.load(facts.session.session_id, end))
+
+    def trend(self, limit: int | None) -> Trend:
+        """The last sessions over time."""
+        from crusts_index.insight.window.trend import trend_of
+
+        settings = self._settings
+        return trend_of(self.fetch, settings.config, os.environ, when.now_ms(), project=settings.project, limit=limit)
+
     def readout(self, since: int) -> dict[str, Any]:
         """The detail of the readout from `since` on, UTC milliseconds."""
         from crusts_index.quick.readout import read
 
-        return read(self._connection, since, self._settings.project)
+        return read(self.connection, since, self._settings.project)
 
     def waste(self, facts: Facts, window: Window) -> list[WasteItem]:
         """The waste in the window, by the thresholds of config.json."""

@@ -10,23 +10,22 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from crusts_index.cli import commands, show
+from crusts_index.cli.completion import session_ids
 from crusts_index.cli.judged import judge
-from crusts_index.cli.session import Store
+from crusts_index.cli.session import opened
 from crusts_index.cli.suggest import place_of
 from crusts_index.cli.words import read_words
 from crusts_index.errors import CrustsError, WrongUsage
 from crusts_index.folders import last_part
 from crusts_index.plain import line, lines
-from crusts_index.render import clipboard, console, table, text
+from crusts_index.render import clipboard, console, text
 from crusts_index.render.completion import Command
-from crusts_index.rows.reports import CompletedId, ListedSession
-from crusts_index.store import query, when
-from crusts_index.store.open import open_store
+from crusts_index.rows.reports import ListedSession
+from crusts_index.store import when
 from crusts_index.store.settings import Flags, Settings
 
 PICKED_FROM = 15
 """Sessions that the picker lists."""
-MOST_IDS = 500
 OWN = {
     "select": "Choose the session that commands are about: `select`, `select 3`, `select 5e55`.",
     "copy": "Put a block of `fix` on the clipboard: `copy 1`.",
@@ -88,20 +87,12 @@ class Shell:
 
     def choose(self, session: str | None, last: int | None = None) -> None:
         """Select the session that a start of an id or a place names, else the one last active."""
-        with show.opened(self._settings) as connection:
-            self.session = Store(connection, self._settings).choose(session, last)
+        with opened(self._settings) as store:
+            self.session = store.choose(session, last)
 
     def ids(self) -> list[str]:
         """Session ids to complete, the last active first; none where something is wrong."""
-        try:
-            store = open_store(self._settings.db, timeout=0.2)
-            try:
-                rows = query.rows(store, CompletedId, project=self._settings.project, limit=MOST_IDS)
-            finally:
-                store.close()
-        except CrustsError:
-            return []
-        return [row.session for row in rows if row.session.replace("-", "").isalnum()]
+        return session_ids(self._settings)
 
     def words(self) -> Command:
         """All that can be typed: the program's words and the shell's own."""
@@ -170,10 +161,10 @@ class Shell:
         console.note(f"selected {self.session}")
 
     def _list_sessions(self) -> None:
-        with show.opened(self._settings) as store:
-            found = query.rows(store, ListedSession, project=self._settings.project, limit=PICKED_FROM)
+        with opened(self._settings) as store:
+            found = store.fetch(ListedSession, project=self._settings.project, limit=PICKED_FROM)
         rows = [(place, *self._cells(row)) for place, row in enumerate(found, 1)]
-        console.put(table.table(("", "session", "age", "project", "title", "msgs"), rows, console.table_width()))
+        show.print_table(("", "session", "age", "project", "title", "msgs"), rows)
         if self._ask is None:
             console.put("`select N` or `select ID` chooses one.")
 
@@ -192,8 +183,7 @@ class Shell:
             raise WrongUsage("copy takes the number of a block of `fix`: 1, 2, 3 …")
         if self.session is None:
             raise CrustsError("no session is selected: `select` lists them")
-        with show.opened(self._settings) as connection:
-            store = Store(connection, self._settings)
+        with opened(self._settings) as store:
             found = judge(store, self._settings, self.session)
         blocks = [one.do for one in found.actions]
         if int(rest[0]) > len(blocks):

@@ -1,16 +1,15 @@
-"""What commands have in common: a store that is up to date, and results in the form asked for."""
+"""What commands have in common: results in the form asked for."""
 
 import enum
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from sqlite3 import Connection
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
 from crusts_index.cli.declared import Annotated, Option
 from crusts_index.errors import CrustsError
-from crusts_index.index.refresh import open_refreshed
-from crusts_index.render import console, jsonout, table
+from crusts_index.render import console, jsonout
+from crusts_index.render.table import Form, Row, table
 from crusts_index.store.settings import Settings
 
 TYPE_CHECKING = False
@@ -29,16 +28,6 @@ class Format(enum.StrEnum):
 RowFormat = Annotated[Format, Option("--format", help="How to print the rows.")]
 
 
-@contextmanager
-def opened(settings: Settings) -> Iterator[Connection]:
-    """The store with what is new taken in, read-only, closed at the end."""
-    store = open_refreshed(settings)
-    try:
-        yield store
-    finally:
-        store.close()
-
-
 def nothing(settings: Settings, otherwise: str) -> str:
     """What to say where a report has no rows: that no project matches, or `otherwise`."""
     if settings.project:
@@ -49,6 +38,22 @@ def nothing(settings: Settings, otherwise: str) -> str:
 def document(value: Mapping[str, object]) -> None:
     """One JSON object: indented for a person at a terminal, compact in a pipe."""
     console.put(jsonout.encode(value, indent=console.is_terminal(sys.stdout)))
+
+
+def answer(
+    settings: Settings,
+    as_json: Callable[[], Mapping[str, object]],
+    as_text: "Callable[[Page], None]",
+    *,
+    is_json: bool = False,
+) -> None:
+    """What a command found: one JSON object with --json or where told so, else a page."""
+    if settings.json or is_json:
+        document(as_json())
+        return
+    paper = page(settings)
+    as_text(paper)
+    console.put(paper.text())
 
 
 def write(path: str, text: str) -> None:
@@ -85,7 +90,12 @@ def rows(columns: Sequence[str], values: Sequence[Sequence[object]], form: Forma
 
         console.put(csvout.encode(columns, values))
     else:
-        console.put(table.table(columns, values, console.table_width()))
+        print_table(columns, values)
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Row], forms: Mapping[str, Form] | None = None) -> None:
+    """Rows as a table as wide as the terminal is."""
+    console.put(table(columns, rows, console.table_width(), forms))
 
 
 def page(settings: Settings) -> "Page":

@@ -4,6 +4,7 @@ import sys
 
 from crusts_index.cli import options, show
 from crusts_index.cli.declared import Annotated, Argument, Option
+from crusts_index.cli.session import opened
 from crusts_index.errors import CrustsError, WrongUsage
 from crusts_index.plain import lines
 from crusts_index.render import console
@@ -44,8 +45,8 @@ def sql(
             console.put(lines(schema_text(console.table_width() or 100)))
         return
     asked = _statement(statement)
-    with show.opened(settings) as store:
-        found, is_cut = guard.run(store, asked, seconds=seconds, limit=limit)
+    with opened(settings) as store:
+        found, is_cut = guard.run(store.connection, asked, seconds=seconds, limit=limit)
     rows = [[_plain(value) for value in row] for row in found.rows]
     if form is show.Format.JSON:
         show.document({"columns": found.columns, "rows": rows})

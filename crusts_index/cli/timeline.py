@@ -30,8 +30,7 @@ def timeline(
     marked.
     """
     with opened(settings) as store:
-        facts = store.load(store.choose(session, last), until)
-        window = store.window(facts)
+        facts, window = store.look(store.choose(session, last), until)
         messages = messages_of(facts)
     if settings.json:
         show.document(

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import enum
-import os
+from collections.abc import Callable, Mapping
 
 from crusts_index.cli import options, show
 from crusts_index.cli.declared import Annotated, Option
 from crusts_index.cli.session import opened
 from crusts_index.errors import WrongUsage
-from crusts_index.insight.window.trend import trend_of
+from crusts_index.plain import Safe
 from crusts_index.render import console
 from crusts_index.render import trend as page_of
 from crusts_index.render.page import Page
 from crusts_index.rows.trend import TrendWeek
-from crusts_index.store import query, when
 from crusts_index.store.settings import Settings
 
 _LIMIT = 50
@@ -47,36 +46,27 @@ def trend(
     form = show.form_of(settings, format) if format is not show.Format.CSV else format
     if output is not None and form is not show.Format.CSV:
         raise WrongUsage("--output goes with --format csv")
-    page = show.page(settings)
-    if by is By.WEEK:
-        _weeks(settings, limit, form, output, page)
-    else:
-        _sessions(settings, limit, form, output, page)
-
-
-def _sessions(settings: Settings, limit: int, form: show.Format, output: str | None, page: Page) -> None:
+    ways: tuple[Callable[[], Safe], Callable[[], Mapping[str, object]], Callable[[Page], None]]
     with opened(settings) as store:
-        fetch = store.fetch
-        found = trend_of(fetch, settings.config, os.environ, when.now_ms(), project=settings.project, limit=limit)
+        if by is By.WEEK:
+            rows = store.fetch(TrendWeek, project=settings.project, limit=limit)
+            ways = (
+                lambda: page_of.weeks_csv(rows),
+                lambda: page_of.weeks_json(rows),
+                lambda page: page_of.weeks_text(page, rows),
+            )
+        else:
+            found = store.trend(limit)
+            ways = (
+                lambda: page_of.trend_csv(found),
+                lambda: page_of.trend_json(found),
+                lambda page: page_of.trend_text(page, found, limit),
+            )
+    as_csv, as_json, as_text = ways
     if form is show.Format.CSV:
-        _csv(page_of.trend_csv(found), output)
-    elif form is show.Format.JSON:
-        show.document(page_of.trend_json(found))
+        _csv(as_csv(), output)
     else:
-        page_of.trend_text(page, found, limit)
-        console.put(page.text())
-
-
-def _weeks(settings: Settings, limit: int, form: show.Format, output: str | None, page: Page) -> None:
-    with show.opened(settings) as store:
-        rows = query.rows(store, TrendWeek, project=settings.project, limit=limit)
-    if form is show.Format.CSV:
-        _csv(page_of.weeks_csv(rows), output)
-    elif form is show.Format.JSON:
-        show.document(page_of.weeks_json(rows))
-    else:
-        page_of.weeks_text(page, rows)
-        console.put(page.text())
+        show.answer(settings, as_json, as_text, is_json=form is show.Format.JSON)
 
 
 def _csv(text: str, output: str | None) -> None:

@@ -6,9 +6,9 @@ import enum
 
 from crusts_index.cli import options, show
 from crusts_index.cli.declared import Annotated, Option
-from crusts_index.render import bill, console, table, text
+from crusts_index.cli.session import opened
+from crusts_index.render import bill, console, text
 from crusts_index.rows.reports import ToolUsage, Usage, WindowUsage
-from crusts_index.store import query
 from crusts_index.store.settings import Settings
 
 TYPE_CHECKING = False
@@ -67,12 +67,12 @@ def usage(
     """
     begin, end = options.period(since, until)
     form = show.form_of(settings, format)
-    with show.opened(settings) as store:
+    with opened(settings) as store:
         kind: type[Any] = WindowUsage if by in _WINDOWS else ToolUsage if by in _TOOLS else Usage
         asked: dict[str, Any] = {"by": by.value, "project": settings.project, "since": begin, "until": end}
         if kind is Usage:
             asked["apart"] = 1
-        found = query.rows(store, kind, **asked)
+        found = store.fetch(kind, **asked)
     *rows, total = [_renamed(row._asdict(), by) for row in found]
     shown = rows[:limit]
     if form is show.Format.JSON:
@@ -98,7 +98,7 @@ def _print(by: By, rows: list[Any], in_all: int) -> None:
     total = rows[-1]
     values = [[_short(by, row.key), *_cells(row, names)] for row in rows[:-1]]
     values.append(["total", *_cells(total, names)])
-    console.put(table.table([by.value, *names], values, console.table_width(), forms))
+    show.print_table([by.value, *names], values, forms)
     if len(rows) - 1 < in_all:
         console.put(f"+ {in_all - len(rows) + 1:,} more, counted in the total")
     if not isinstance(total, Usage):

@@ -6,7 +6,7 @@ from crusts_index.index.refresh import index_all, keeps_text, roots_of
 from crusts_index.index.summary import Options
 from crusts_index.index.verify import COUNTS, REASONS, Line, Verdict, as_json
 from crusts_index.index.verify import verify as verify_store
-from crusts_index.render import console, table
+from crusts_index.render import console
 from crusts_index.store.settings import Settings
 
 _ROWS_SHOWN = 20
@@ -34,7 +34,7 @@ def verify(settings: Settings) -> int:
 def _print(verdict: Verdict) -> None:
     more = tuple(kept - fresh for kept, fresh in zip(verdict.kept, verdict.fresh, strict=True))
     rows = [["store", *verdict.kept], ["read again", *verdict.fresh], ["difference", *more]]
-    console.put(table.table(("API calls", *COUNTS), rows, console.table_width()))
+    show.print_table(("API calls", *COUNTS), rows)
     here = verdict.transcripts - verdict.gone
     known = "All numbers are exact."
     if verdict.placeholders:

@@ -14,7 +14,6 @@ from crusts_index.render.actions import actions_json, actions_text, recommendati
 from crusts_index.render.contents import contents_json, contents_text
 from crusts_index.render.waste_json import waste_json
 from crusts_index.rows.reports import HistoryWaste
-from crusts_index.store import query
 from crusts_index.store.settings import Settings
 
 _SHOWN = 10  # rows of a kind for people, where not told otherwise
@@ -96,12 +95,11 @@ def _message(until: str | None) -> int | None:
 
 def _all_sessions(settings: Settings, since: str | None, until: str | None, limit: int | None) -> None:
     begin, end = options.period(since, until)
-    with show.opened(settings) as store:
+    with opened(settings) as store:
         shown = limit if settings.json else limit or _SHOWN
-        rows = query.rows(store, HistoryWaste, project=settings.project, limit=shown, since=begin, until=end)
-    if settings.json:
-        show.document(waste_overview.overview_json(rows))
-        return
-    page = show.page(settings)
-    waste_overview.overview_text(page, rows)
-    console.put(page.text())
+        rows = store.fetch(HistoryWaste, project=settings.project, limit=shown, since=begin, until=end)
+    show.answer(
+        settings,
+        lambda: waste_overview.overview_json(rows),
+        lambda page: waste_overview.overview_text(page, rows),
+    )

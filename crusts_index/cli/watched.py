@@ -7,8 +7,7 @@ import time
 from contextlib import closing
 from typing import NamedTuple
 
-from crusts_index.cli import show
-from crusts_index.cli.session import Store
+from crusts_index.cli.session import Store, opened
 from crusts_index.errors import CrustsError, WrongUsage
 from crusts_index.index.follow import Follower
 from crusts_index.index.refresh import index_named, keeps_text, roots_of
@@ -59,8 +58,7 @@ def find_session(settings: Settings, session: str | None, last: int | None) -> F
 
 
 def _in_store(settings: Settings, session: str | None, last: int | None) -> Found:
-    with show.opened(settings) as connection:
-        store = Store(connection, settings)
+    with opened(settings) as store:
         session_id = store.choose(session, last)
         parts = store.fetch(SessionPart, session=session_id)
     paths = [part.path for part in parts if os.path.isfile(part.path)]

@@ -67,7 +67,7 @@ def row(billed: Billed | Usage) -> tuple[str, ...]:
     return (count(billed.calls), *map(text.tokens, tokens), text.usd(bill.cost(billed)))
 
 
-def cost_note(billed: Billed) -> str:
+def cost_note(billed: Billed | Usage) -> str:
     """What stands under a cost."""
     notes = []
     if billed.unpriced_calls:
@@ -77,7 +77,7 @@ def cost_note(billed: Billed) -> str:
     return ", ".join(notes) or "at list price"
 
 
-def cache_bar(billed: Billed) -> list[Any]:
+def cache_bar(billed: Billed | Usage) -> list[Any]:
     """Where the input came from."""
     parts = (
         ("read", "read from cache", billed.cache_read),

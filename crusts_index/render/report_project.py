@@ -30,7 +30,6 @@ from crusts_index.render.report_parts import (
 )
 from crusts_index.render.waste_overview import HABITS, carried_usd
 from crusts_index.rows.reports import HistoryWaste, ToolUsage, Usage, WindowUsage
-from crusts_index.rows.session import Billed
 
 Json = dict[str, Any]
 
@@ -60,7 +59,7 @@ class ProjectReport(NamedTuple):
     files: Sequence[WindowUsage]
     categories: Sequence[WindowUsage]
     waste: Sequence[HistoryWaste]
-    billed: Billed
+    total: Usage
 
 
 def project_context(found: ProjectReport) -> Json:
@@ -81,7 +80,7 @@ def project_context(found: ProjectReport) -> Json:
         "spark": sparkline([one.percent_used for one in found.records if one.percent_used is not None][-_COLUMNS:]),
         "days_chart": _days_chart(found.by_day),
         "models": _models(found.by_model),
-        "cache": cache_bar(found.billed),
+        "cache": cache_bar(found.total),
         "bar": _category_bar(found.categories),
         "categories": _categories(found.categories),
         "files": _files(found.files, projects),
@@ -105,7 +104,7 @@ def _period(found: ProjectReport) -> str:
 
 
 def _tiles(found: ProjectReport) -> list[Tile]:
-    billed = found.billed
+    billed = found.total
     waste = next((row for row in found.waste if row.kind == "total"), None)
     share = waste.wasted_tokens / waste.tokens if waste and waste.tokens else None
     note = cost_note(billed)

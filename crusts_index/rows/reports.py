@@ -28,6 +28,12 @@ class Usage(NamedTuple):
     cost_missing_usd: float | None
     is_total: int
 
+    @property
+    def cache_read_share(self) -> float | None:
+        """Cache reads of all context tokens; None without any."""
+        context = self.input + self.cache_read + self.cache_write
+        return self.cache_read / context if context else None
+
 
 @of("usage_tools")
 class ToolUsage(NamedTuple):
