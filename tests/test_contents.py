@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from crusts_index.insight.session.loading import load
 from crusts_index.insight.window.buckets import buckets_of
+from crusts_index.insight.window.contents import apportioned
 from crusts_index.insight.window.judge import window_of
-from crusts_index.insight.window.listed import NO_ROW, apportioned, list_contents
+from crusts_index.insight.window.listed import NO_ROW, list_contents
 from crusts_index.store import query
 from crusts_index.store.open import open_store
 from tests.analysed import analysed
@@ -136,7 +137,7 @@ def test_what_no_row_explains_is_the_last_row(folder: ClaudeFolder) -> None:
     t.prompt("go on")
     t.response("ok", context=90_000)
     found = analysed(folder, t)
-    rows = list_contents(found.facts, found.window)
+    rows = list_contents(found.facts, found.window, found.buckets)
     assert (NO_ROW, "rest", None) == (rows[-1].what, rows[-1].kind, rows[-1].category)
     assert found.window.size - found.buckets.content_sum == rows[-1].tokens
     assert found.window.size == sum(row.tokens for row in rows)
@@ -148,7 +149,7 @@ def test_a_window_smaller_than_its_estimates_is_shared_out(folder: ClaudeFolder)
     t.prompt("word " * 4_000)
     t.response("ok", context=1_500)
     found = analysed(folder, t)
-    rows = list_contents(found.facts, found.window)
+    rows = list_contents(found.facts, found.window, found.buckets)
     assert found.window.size == sum(row.tokens for row in rows)
     assert all(row.tokens > 0 for row in rows)
 
@@ -228,9 +229,9 @@ def check_sums(db: Path, session: str = SESSION) -> None:
     with closing(open_store(db)) as store:
         facts = load(partial(query.rows, store), session)
         window = window_of(facts)
-    rows = list_contents(facts, window)
-    assert (window.size or 0) == sum(row.tokens for row in rows)
     buckets = buckets_of(facts, window)
+    rows = list_contents(facts, window, buckets)
+    assert (window.size or 0) == sum(row.tokens for row in rows)
     assert (buckets is None) == (window.size is None)
     if buckets is not None and buckets.basis == "window":
         for bucket in buckets.buckets:
@@ -250,7 +251,7 @@ def test_tools_are_those_that_were_sent(folder: ClaudeFolder) -> None:
     fixed = found.window.fixed_context
     assert ("as sent", ("Read", "Bash")) == (fixed.source, fixed.tool_names)
     assert (fixed.tokens, True) == (fixed.schema_tokens + fixed.system_tokens, fixed.schema_tokens < 6_000)
-    rows = {row.what for row in list_contents(found.facts, found.window)}
+    rows = {row.what for row in list_contents(found.facts, found.window, found.buckets)}
     assert {"tool schemas as sent", "system prompt as sent"} <= rows
     said = folder.crusts("analyze").out
     assert "2 loaded" in said
@@ -266,7 +267,7 @@ def test_a_snapshot_of_the_prompt_tells_where_no_request_was_logged(folder: Clau
     found = analysed(folder, t)
     fixed = found.window.fixed_context
     assert ("from the prompt's snapshot", ("Read",)) == (fixed.source, fixed.tool_names)
-    rows = {row.what: row.tokens for row in list_contents(found.facts, found.window)}
+    rows = {row.what: row.tokens for row in list_contents(found.facts, found.window, found.buckets)}
     assert rows["fixed context, not divided"] > 10_000 > rows["tool schemas from the prompt's snapshot"]
 
 

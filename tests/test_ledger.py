@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 
 from crusts_index.insight.session.path import Fork, walk
-from crusts_index.rows.session import WindowPart
 from crusts_index.rows.window import SessionBranch, SessionRemoval
 from crusts_index.store import query
 from tests.builders import CWD, SESSION, ClaudeFolder, Transcript, usage, weighs
@@ -206,16 +205,3 @@ def test_usage_by_category_and_file(folder: ClaudeFolder) -> None:
     text = folder.crusts("usage", "--by", "file", COLUMNS="70").out
     assert max(map(len, text.splitlines())) <= 80
     assert "a.py" in text
-
-
-def test_the_composition_of_one_call(folder: ClaudeFolder) -> None:
-    """window_composition: the categories at a call, the fixed context among them."""
-    t = folder.main()
-    t.prompt("x" * 400)
-    t.read(f"{CWD}/a.py", "x " * 400, usage=usage(input=20_000, output=100))
-    t.response("done", context=20_300)
-    db = read(folder, t)
-    with closing(sqlite3.connect(db)) as store:
-        rows = query.rows(store, WindowPart, session=SESSION, call=2)
-    prompt, read_in = weighs("x" * 400), weighs("x " * 400, around=18)
-    assert [("system", 1, 20_000 - prompt), ("retrieved", 2, 100 + read_in), ("user", 1, prompt)] == rows

@@ -9,7 +9,7 @@ from crusts_index.cli.calibrated import COLUMNS, cells, compare_last, comparison
 from crusts_index.cli.session import opened
 from crusts_index.insight.session.model_history import model_history
 from crusts_index.insight.waste.thresholds import overrides_of, thresholds_of
-from crusts_index.insight.window.buckets import buckets_of, lifetime_of
+from crusts_index.insight.window.buckets import lifetime_of
 from crusts_index.insight.window.toolset import toolset_of
 from crusts_index.insight.window.words import window_json
 from crusts_index.render import analysis, analysis_json, bill, console
@@ -34,12 +34,11 @@ def analyze(
     """
     with opened(settings) as store:
         facts, window = store.look(store.choose(session, last), until)
-        current, lifetime = buckets_of(facts, window), lifetime_of(facts, window)
+        (current, contents), lifetime = store.filled(facts, window), lifetime_of(facts, window)
         toolset, history = toolset_of(facts, window.fixed_context), model_history(facts)
         waste = store.waste(facts, window)
         actions = store.actions(facts, window, waste)
         billed = None if facts.is_partial else store.fetch(Billed, session=facts.session.session_id)[0]
-        contents = store.contents(facts, window)
         calibration = compare_last(store, facts.session.session_id) if facts.context_reports else []
     if settings.json:
         document: dict[str, Any] = {

@@ -16,8 +16,8 @@ from crusts_index.errors import WrongUsage
 from crusts_index.insight.session.model_history import model_history
 from crusts_index.insight.waste.comparison import compare as compare_sides
 from crusts_index.insight.waste.comparison import side_of
-from crusts_index.insight.window.buckets import buckets_of, lifetime_of
-from crusts_index.insight.window.composition import composition_of
+from crusts_index.insight.window.buckets import lifetime_of
+from crusts_index.insight.window.curve import curve_of
 from crusts_index.insight.window.toolset import toolset_of
 from crusts_index.plain import lines
 from crusts_index.render import console, report_pages
@@ -90,14 +90,14 @@ def _session(settings: Settings, session: str | None, last: int | None, form: Fo
     with opened(settings) as store:
         chosen = store.choose(session, last)
         facts, window = store.look(chosen)
-        waste = store.waste(facts, window)
+        waste, (current, contents) = store.waste(facts, window), store.filled(facts, window)
         found = SessionReport(
             facts=facts,
             window=window,
-            current=buckets_of(facts, window),
+            current=current,
             lifetime=lifetime_of(facts, window),
-            points=composition_of(facts, window),
-            contents=store.contents(facts, window),
+            points=curve_of(facts, window),
+            contents=contents,
             waste=waste,
             actions=store.actions(facts, window, waste),
             events=store.events(facts),
@@ -124,7 +124,7 @@ def _compared(
             for chosen in ids:
                 facts, window = store.look(chosen)
                 sides.append(side_of(store.fetch, facts, window, store.waste(facts, window)))
-                curves.append((composition_of(facts, window), facts.all_compactions))
+                curves.append((curve_of(facts, window), facts.all_compactions))
     if settings.json:
         compare_command(settings, *ids)
         return

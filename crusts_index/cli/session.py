@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from crusts_index.insight.waste.actions import Action
     from crusts_index.insight.waste.item import WasteItem
     from crusts_index.insight.waste.ways import Target
+    from crusts_index.insight.window.buckets import Buckets
     from crusts_index.insight.window.judge import Window
     from crusts_index.insight.window.listed import Content
     from crusts_index.insight.window.trend import Trend
@@ -97,12 +98,14 @@ class Store:
 
         return advised(self.fetch, self._settings, facts, window, waste, target)
 
-    def contents(self, facts: Facts, window: Window) -> list[Content]:
-        """Everything in the window, largest first (D17)."""
+    def filled(self, facts: Facts, window: Window) -> tuple[Buckets | None, list[Content]]:
+        """What fills the window: by category (D12), and everything in it, largest first (D17)."""
         from crusts_index.index.recorded import reader_of
+        from crusts_index.insight.window.buckets import buckets_of
         from crusts_index.insight.window.listed import list_contents
 
-        return list_contents(facts, window, reader_of(self.fetch, facts.session.session_id))
+        buckets = buckets_of(facts, window, reader_of(self.fetch, facts.session.session_id))
+        return buckets, list_contents(facts, window, buckets)
 
     def window(self, facts: Facts) -> Window:
         """The session's window by the settings that hold for it."""

@@ -53,7 +53,7 @@ def waste(
         raise WrongUsage("--since goes with --all")
     with opened(settings) as store:
         found = judge(store, settings, store.choose(session, last), _message(until))
-        contents = store.contents(found.facts, found.window)
+        _, contents = store.filled(found.facts, found.window)
     facts, window, items = found.facts, found.window, found.waste[:limit]
     files = files_of(facts, found.waste)
     if settings.json:

@@ -21,7 +21,6 @@ from crusts_index.insight.waste.snapshot import (
     snapshot_of,
     workers_of,
 )
-from crusts_index.insight.window.buckets import buckets_of
 from crusts_index.quick.live import Live
 from crusts_index.quick.named import Named, latest, unindexed
 from crusts_index.rows.window import SessionPart, StatusTranscript
@@ -129,9 +128,9 @@ class Watched:
                     return None
                 facts = store.load(rows[0].session_id)
                 window = store.window(facts)
-                waste, buckets = store.waste(facts, window), buckets_of(facts, window)
+                waste, (buckets, contents) = store.waste(facts, window), store.filled(facts, window)
                 return snapshot_of(facts, window)._replace(
-                    contents=contents_now(buckets, store.contents(facts, window), waste) if buckets else None,
+                    contents=contents_now(buckets, contents, waste) if buckets else None,
                     workers=workers_of(facts.tool_uses, facts.threads, self._written(), when.now_ms()),
                     said=last_said(store.fetch, facts),
                 )

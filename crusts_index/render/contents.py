@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from crusts_index.insight.session.mentions import short_names
-from crusts_index.insight.window.listed import FILE, Content
+from crusts_index.insight.window.contents import FILE
+from crusts_index.insight.window.listed import Content
 from crusts_index.render import text
 from crusts_index.render.jsonout import dollars
 from crusts_index.render.page import Page

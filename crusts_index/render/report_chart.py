@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from crusts_index.insight.session.facts import CATEGORIES, Compaction
-from crusts_index.insight.window.composition import Point
+from crusts_index.insight.window.curve import Point
 from crusts_index.render import text
 from crusts_index.render.contents import category_name
 from crusts_index.render.report_parts import ESTIMATED, EXACT, count, plural, signed, when
@@ -128,7 +128,7 @@ def curve_chart(
         data={
             "heads": heads,
             "values": [
-                [point.call.context_tokens, point.growth, *(point.bands or [None] * len(CATEGORIES))]
+                [point.call.context_tokens, point.growth, *(point.bands or (None,) * len(CATEGORIES))]
                 for point in points
             ],
             "top": top,

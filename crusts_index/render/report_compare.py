@@ -7,7 +7,7 @@ from typing import Any
 
 from crusts_index.insight.session.facts import Compaction
 from crusts_index.insight.waste.comparison import Comparison, Side
-from crusts_index.insight.window.composition import Point
+from crusts_index.insight.window.curve import Point
 from crusts_index.insight.window.words import NOT_KNOWN, limit_words, share_words, size_words
 from crusts_index.render import bill, text
 from crusts_index.render.report_chart import curve_chart

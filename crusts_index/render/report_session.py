@@ -11,7 +11,7 @@ from crusts_index.insight.session.model_history import ModelHistory
 from crusts_index.insight.waste.actions import Action
 from crusts_index.insight.waste.find import WasteItem
 from crusts_index.insight.window.buckets import Buckets
-from crusts_index.insight.window.composition import Point, largest_steps
+from crusts_index.insight.window.curve import Point, Step, largest_steps
 from crusts_index.insight.window.judge import Window
 from crusts_index.insight.window.limit import ASSUMED
 from crusts_index.insight.window.listed import Content
@@ -210,12 +210,18 @@ def _steps(found: SessionReport) -> Table:
             count(step.point.number),
             f"#{step.point.call.message}",
             signed(step.point.growth),
-            f"{step.what}: {inside(step.path, project)}" if step.path else step.what,
+            _what(step, project),
             count(step.tokens),
         )
         for step in steps
     ]
     return Table(columns, rows)
+
+
+def _what(step: Step, project: str) -> str:
+    if step.path is None or step.path == step.what:
+        return inside(step.what, project)
+    return f"{step.what}: {inside(step.path, project)}"
 
 
 def _categories(found: SessionReport) -> Table | None:

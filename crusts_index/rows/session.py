@@ -175,12 +175,3 @@ class Billed(NamedTuple):
         """Cache reads of all context tokens; None without any."""
         context = self.input + self.cache_read + self.cache_write
         return self.cache_read / context if context else None
-
-
-@of("window_composition")
-class WindowPart(NamedTuple):
-    """What a category took of a window."""
-
-    category: str
-    blocks: int
-    tokens: int

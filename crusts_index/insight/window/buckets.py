@@ -8,8 +8,11 @@ from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from crusts_index.insight.session.facts import Facts
     from crusts_index.insight.window.judge import Window
+    from crusts_index.insight.window.listings import Recorded
 
 LEAST_SCALE, MOST_SCALE = 0.7, 1.4
 WINDOW, CONTENT = "window", "content"
@@ -47,11 +50,14 @@ class Buckets(NamedTuple):
         return sum(bucket.tokens for bucket in self.buckets)
 
 
-def buckets_of(facts: Facts, window: Window) -> Buckets | None:
-    """The window now; None while no call, not even a later one than the cut, tells what it holds (D11)."""
+def buckets_of(facts: Facts, window: Window, recorded: Recorded | None = None) -> Buckets | None:
+    """The window now; None while no call, not even a later one than the cut, tells what it holds (D11).
+
+    `recorded` as for `contents_of`.
+    """
     if not is_counted(window):
         return None
-    contents = contents_of(facts, window.fixed_context, current=True)
+    contents = contents_of(facts, window.fixed_context, current=True, recorded=recorded)
     return reconciled(contents, window.size, may_scale=True)
 
 
@@ -72,28 +78,33 @@ def is_counted(window: Window) -> bool:
 def reconciled(contents: Contents, size: int | None, *, may_scale: bool) -> Buckets:
     """Contents scaled to a window of `size` tokens where they come near enough to it, else as counted (D12)."""
     total = contents.total
-    scale = size / total if total and size else None
-    tokens = dict(contents.tokens)
-    basis = CONTENT
-    if may_scale and size and scale is not None and LEAST_SCALE <= scale <= MOST_SCALE:
-        basis = WINDOW
-        tokens = {category: amount * size // total for category, amount in tokens.items()}
-        largest = max(CATEGORIES, key=lambda category: tokens[category])
-        tokens[largest] += size - sum(tokens.values())
-    whole = sum(tokens.values())
+    counted = [contents.tokens[category] for category in CATEGORIES]
+    bands = scaled(counted, size) if may_scale and size else None
+    basis, tokens = (CONTENT, counted) if bands is None else (WINDOW, bands)
+    whole = sum(tokens)
     return Buckets(
         tuple(
             Bucket(
                 category,
-                tokens[category],
-                contents.tokens[category],
-                tokens[category] / whole * 100 if whole else 0.0,
-                ESTIMATED if tokens[category] != contents.tokens[category] else contents.accuracy[category],
+                amount,
+                before,
+                amount / whole * 100 if whole else 0.0,
+                ESTIMATED if amount != before else contents.accuracy[category],
             )
-            for category in CATEGORIES
+            for category, amount, before in zip(CATEGORIES, tokens, counted, strict=True)
         ),
         basis,
-        scale,
+        size / total if total and size else None,
         total,
         contents,
     )
+
+
+def scaled(counted: Sequence[int], size: int) -> Sequence[int] | None:
+    """Estimates scaled to sum to `size` (floor, the remainder to the largest); None where they are too far from it."""
+    total = sum(counted)
+    if not total or not LEAST_SCALE <= size / total <= MOST_SCALE:
+        return None
+    tokens = [amount * size // total for amount in counted]
+    tokens[tokens.index(max(tokens))] += size - sum(tokens)
+    return tokens

@@ -1,28 +1,81 @@
-"""What a window, or a whole session, is made of by category, before it is measured against the bill (D8, D12)."""
+"""What a window, or a whole session, is made of as counted, before it is measured against the bill: row by row, and
+by category as the sums of the rows (D8, D17)."""
 
 from __future__ import annotations
 
 from crusts_index.insight.session.facts import CATEGORIES
 from crusts_index.insight.window.catalogue import deferred_load_tokens
+from crusts_index.insight.window.listings import INSTRUCTIONS, SKILLS, TOOLS, bodies_of, servers_in
+from crusts_index.tools import READS
 from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from crusts_index.insight.session.facts import Facts
+    from crusts_index.insight.session.facts import Attachment, Block, Facts, ToolUse
     from crusts_index.insight.window.fixed import FixedContext
+    from crusts_index.insight.window.listings import Recorded
+
+    Name = tuple[str, str, str]
+    """Kind, what, category: what is in one row."""
 
 EXACT, DERIVED, ESTIMATED = "exact", "derived", "estimated"
+FILE = "file"
+_ACCURACIES = (EXACT, DERIVED, ESTIMATED)
+
+_SAID = {
+    "bash": "commands run with !",
+    "caveat": "caveats",
+    "command": "slash commands",
+    "ide": "what the editor told",
+    "interruption": "interruptions",
+    "notification": "task notifications",
+    "reminder": "system reminders",
+    "skill": "skill bodies",
+    "task-notification": "task notifications",
+    "teammate": "messages of teammates",
+}
+"""Texts that stand where a prompt stands, by their origin."""
+_ATTACHED = {
+    "agent_listing_delta": ("agents", "agent listing"),
+    "nested_memory": ("memory", "nested CLAUDE.md files"),
+    "queued_command": ("attachment", "task notifications"),
+    "task_reminder": ("attachment", "task reminders"),
+    "todo_reminder": ("attachment", "task reminders"),
+    "invoked_skills": ("skills", "skill bodies"),
+    "instructions": ("memory", "CLAUDE.md files"),
+    SKILLS: ("skills", "skill listing"),
+}
+_FILES = ("file", "edited_text_file", "compact_file_reference")
+
+
+class Heap:
+    """What comes to one row. `parts` are (tokens, ordinal of the call after which they came), `count` is of blocks:
+    results, messages, records."""
+
+    __slots__ = ("accuracy", "count", "parts")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.accuracy = EXACT
+        self.parts: list[tuple[int, int]] = []
+
+    @property
+    def tokens(self) -> int:
+        """All of it."""
+        return sum(tokens for tokens, _ in self.parts)
 
 
 class Contents(NamedTuple):
-    """Tokens by category with their accuracy; `loaded_tokens` are included in them."""
+    """Tokens by category with their accuracy; `loaded_tokens` are included in them. `heaps` are the rows that they are
+    the sums of, none where sums are all that is known."""
 
     tokens: Mapping[str, int]
     accuracy: Mapping[str, str]
     messages: int
     loaded_tokens: int
+    heaps: Mapping[Name, Heap] = {}
 
     @property
     def total(self) -> int:
@@ -30,26 +83,21 @@ class Contents(NamedTuple):
         return sum(self.tokens.values())
 
 
-def contents_of(facts: Facts, fixed: FixedContext, *, current: bool) -> Contents:
-    """What the window holds (`current`), or what the whole session brought into it, on all branches."""
-    tokens = dict.fromkeys(CATEGORIES, 0)
-    accuracy = dict.fromkeys(CATEGORIES, EXACT)
-    messages: set[int] = set()
-    for block in facts.blocks:
-        if block.in_window or not current:
-            tokens[block.category] += block.tokens
-            if not block.is_exact:
-                accuracy[block.category] = ESTIMATED
-            messages.add(block.message)
-    for category, amount in fixed.by_category.items():
-        tokens[category] += amount
-        if amount and accuracy[category] == EXACT:
-            accuracy[category] = DERIVED if category == "system" else ESTIMATED
-    loaded = sum(map(deferred_load_tokens, loaded_tools(facts, current=current)))
-    if loaded:
-        tokens["tools"] += loaded
-        accuracy["tools"] = ESTIMATED
-    return Contents(tokens, accuracy, len(messages), loaded)
+def contents_of(facts: Facts, fixed: FixedContext, *, current: bool, recorded: Recorded | None = None) -> Contents:
+    """What the window holds (`current`), or what the whole session brought into it, on all branches.
+
+    `recorded` reads how much a record says of each MCP server; without it their names must do.
+    """
+    blocks = [block for block in facts.blocks if block.in_window] if current else facts.blocks
+    heaps = _Heaps(facts, blocks, recorded)
+    heaps.add_fixed(fixed)
+    heaps.add_blocks()
+    loaded = heaps.add_loaded(loaded_tools(facts, current=current))
+    tokens, accuracy = dict.fromkeys(CATEGORIES, 0), dict.fromkeys(CATEGORIES, EXACT)
+    for (_, _, category), heap in heaps.by_name.items():
+        tokens[category] += heap.tokens
+        accuracy[category] = max(accuracy[category], heap.accuracy, key=_ACCURACIES.index)
+    return Contents(tokens, accuracy, len({block.message for block in blocks}), loaded, heaps.by_name)
 
 
 def loaded_tools(facts: Facts, *, current: bool) -> list[str]:
@@ -62,3 +110,119 @@ def loaded_tools(facts: Facts, *, current: bool) -> list[str]:
     inside = {block.record_id for block in facts.blocks if block.in_window} if current else set()
     names += [load.name for load in facts.loads if not current or load.record_id in inside]
     return list(dict.fromkeys(names))
+
+
+def apportioned(sizes: Sequence[int], total: int) -> list[int]:
+    """Sizes scaled to sum to `total`, by largest remainder; all 0 where they sum to nothing."""
+    whole = sum(sizes)
+    if not whole:
+        return [0] * len(sizes)
+    scaled = [size * total // whole for size in sizes]
+    by_remainder = sorted(range(len(sizes)), key=lambda place: -(sizes[place] * total % whole))
+    for place in by_remainder[: total - sum(scaled)]:
+        scaled[place] += 1
+    return scaled
+
+
+class Names:
+    """What blocks are called in the list."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.uses = {use.id: use for use in facts.tool_uses}
+        self.attached = {one.record_id: one for one in facts.attachments}
+
+    def of(self, block: Block) -> tuple[str, str]:
+        """Its row's kind and what it is of."""
+        if block.kind in ("tool_use", "tool_result"):
+            use = self.uses.get(block.tool_use_row) if block.tool_use_row is not None else None
+            return _used(block, use)
+        if block.kind == "attachment" and not block.is_prompt:
+            return self._attachment(block)
+        if block.kind == "thinking":
+            return "thinking", "thinking"
+        if block.record_type == "assistant":
+            return "answer", "answers"
+        if block.is_summary:
+            return "summary", "compaction summary"
+        if block.kind in ("image", "document"):
+            return "paste", f"pasted {block.kind}s"
+        if block.is_prompt and block.category in ("user", "conversation"):
+            return "prompt", "last prompt" if block.category == "user" else "earlier prompts"
+        if block.is_prompt:
+            return "message", "system reminders"
+        return "message", _SAID.get(block.origin or "", "other messages")
+
+    def _attachment(self, block: Block) -> tuple[str, str]:
+        one, subtype = self.attached.get(block.record_id), block.subtype or "other"
+        if subtype in _FILES:
+            return FILE, (one.name if one else None) or "attached files"
+        if subtype.startswith("hook_"):
+            event = one.event if one else None
+            return "attachment", f"hook output: {event}" if event else "hook output"
+        return _ATTACHED.get(subtype, ("attachment", subtype.replace("_", " ")))
+
+
+class _Heaps:
+    """The heaps of a window in the making."""
+
+    def __init__(self, facts: Facts, blocks: Sequence[Block], recorded: Recorded | None) -> None:
+        self._facts, self._blocks, self._names = facts, blocks, Names(facts)
+        self._start = next((call.ordinal for call in facts.calls if call.live_epoch), 0) - 1
+        inside = {block.record_id for block in blocks}
+        listed = [one for one in facts.attachments if one.type in (TOOLS, INSTRUCTIONS) and one.record_id in inside]
+        self._bodies = bodies_of(listed, recorded)
+        self.by_name: dict[Name, Heap] = {}
+
+    def add_fixed(self, fixed: FixedContext) -> None:
+        """The parts of the fixed context."""
+        for kind, what, category, tokens, accuracy in fixed.parts:
+            self._add((kind, what, category), [(tokens, self._start)], accuracy)
+
+    def add_blocks(self) -> None:
+        """The blocks."""
+        attached = self._names.attached
+        for block in self._blocks:
+            accuracy = EXACT if block.is_exact else ESTIMATED
+            one = attached.get(block.record_id) if block.kind == "attachment" else None
+            if one is not None and one.type in (TOOLS, INSTRUCTIONS):
+                self._add_listing(block, one, accuracy)
+            else:
+                self._add((*self._names.of(block), block.category), [(block.tokens, block.call_ordinal)], accuracy)
+
+    def add_loaded(self, names: Sequence[str]) -> int:
+        """The schemas of deferred tools that were loaded since; their tokens."""
+        tokens = sum(map(deferred_load_tokens, names))
+        if tokens:
+            came = {load.record_id for load in self._facts.loads if load.name in names}
+            ordinals = [block.call_ordinal for block in self._blocks if block.record_id in came]
+            name = "schemas", "schemas of tools loaded on demand", "tools"
+            self._add(name, [(tokens, min(ordinals, default=self._start))], ESTIMATED, count=len(names))
+        return tokens
+
+    def _add(self, name: Name, parts: Iterable[tuple[int, int]], accuracy: str, count: int = 1) -> None:
+        heap = self.by_name.get(name)
+        if heap is None:
+            heap = self.by_name[name] = Heap()
+        heap.count += count
+        heap.parts += parts
+        if accuracy != EXACT and heap.accuracy != ESTIMATED:
+            heap.accuracy = accuracy
+
+    def _add_listing(self, block: Block, one: Attachment, accuracy: str) -> None:
+        servers = servers_in(one, self._bodies.get(one.record_id, {})) or [(None, 1.0)]
+        sizes = apportioned([round(share * 1_000_000) for _, share in servers], block.tokens)
+        for (server, _), tokens in zip(servers, sizes, strict=True):
+            if one.type == INSTRUCTIONS:
+                what = f"MCP instructions: {server}" if server else "MCP instructions"
+            else:
+                what = f"tools announced: {server}" if server else "tools announced: built-in"
+            self._add(("listing", what, block.category), [(tokens, block.call_ordinal)], accuracy)
+
+
+def _used(block: Block, use: ToolUse | None) -> tuple[str, str]:
+    tool = (use.name if use else None) or "unknown tool"
+    if block.kind == "tool_use":
+        return "input", f"{tool} inputs"
+    if use is not None and use.path and tool in READS:
+        return FILE, use.path
+    return "result", f"{tool} results"

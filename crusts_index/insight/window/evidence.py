@@ -54,7 +54,8 @@ class Evidence(NamedTuple):
     `model` is the model in use as logged, `asked` its name as it was asked for, which may end in [1m]; `largest` the
     largest context of a call of it. `last` None: no call since the boundary, or none at all (`has_calls`). `grown` is
     what the `grown_calls` on the live path behind the boundary added. `post_tokens` are the boundary's,
-    None where nothing tells; `counted` is the sum of what the window holds with the fixed context, estimated.
+    None where nothing tells; `counted` is the sum of what the window holds with the fixed context, estimated, for where
+    no call tells its size.
     """
 
     session_id: str
@@ -100,7 +101,7 @@ def evidence_of(facts: Facts, calibrated: int | None = None) -> Evidence:
         grown_calls=grown_calls,
         post_tokens=boundary.post_tokens if boundary else None,
         fixed=fixed,
-        counted=contents_of(facts, fixed, current=True).total,
+        counted=contents_of(facts, fixed, current=True).total if last is None else 0,
         automatic=tuple(automatic_of(facts)),
         payloads=payloads_of(facts.told),
         reports=tuple(facts.context_reports),

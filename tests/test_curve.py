@@ -11,8 +11,9 @@ from hypothesis import given
 
 from crusts_index.insight.session.facts import CATEGORIES, Facts
 from crusts_index.insight.session.loading import load
-from crusts_index.insight.window.composition import composition_of, largest_steps, scaled
+from crusts_index.insight.window.buckets import scaled
 from crusts_index.insight.window.contents import contents_of
+from crusts_index.insight.window.curve import curve_of, largest_steps
 from crusts_index.insight.window.fixed import FixedContext
 from crusts_index.insight.window.framing import Framing
 from crusts_index.insight.window.judge import window_of
@@ -58,7 +59,7 @@ def loaded(db: Path) -> Facts:
 
 
 def told_and_counted(db: Path, most: int = 1_000) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """By call: its content by the composition, and the window of a transcript that ends right before it.
+    """By call: its content by the curve, and the window of a transcript that ends right before it.
 
     Left out is where the two differ by rights: a compaction is inferred from what comes after it, or only as long as no
     boundary has come, and a cut after a message leaves out a boundary or a removal that follows.
@@ -72,7 +73,7 @@ def told_and_counted(db: Path, most: int = 1_000) -> list[tuple[tuple[int, ...],
         ends = {block.message: block.record_id for block in facts.blocks if block.on_path}
         events = [one.id for one in facts.compactions] + [one.record_id for one in facts.removals]
         found = []
-        for point in composition_of(facts, window)[-most:]:
+        for point in curve_of(facts, window)[-most:]:
             last = max((message for message in ends if message < point.call.message), default=None)
             if any(event in range(ends.get(last or 0, 0), point.call.record_id) for event in events):
                 continue
@@ -144,7 +145,7 @@ def test_a_prompt_is_the_user_s_until_the_next_one(folder: ClaudeFolder) -> None
     t.summary("s")
     t.response("c", context=19_000)
     facts = loaded(read(folder, t))
-    points = composition_of(facts, window_of(facts))
+    points = curve_of(facts, window_of(facts))
     user = [dict(zip(CATEGORIES, point.content, strict=True))["user"] for point in points]
     assert [weighs("x" * 400), weighs("y" * 80), 0] == user
     assert [None, 200, None] == [point.growth for point in points]
@@ -153,10 +154,10 @@ def test_a_prompt_is_the_user_s_until_the_next_one(folder: ClaudeFolder) -> None
 def test_bands_add_up_to_the_context_or_are_not_told(folder: ClaudeFolder) -> None:
     """Scaled as the window's categories are, within 0.7 to 1.4 of it; else there are none."""
     facts = loaded(read(folder, eventful(folder)))
-    for point in composition_of(facts, window_of(facts)):
+    for point in curve_of(facts, window_of(facts)):
         assert point.bands is not None
         assert point.call.context_tokens == sum(point.bands)
-    assert (7, 3) == scaled((6, 3), 10)
+    assert [7, 3] == scaled((6, 3), 10)
     assert scaled((6, 3), 6) is None
     assert scaled((6, 3), 13) is None
     assert scaled((0, 0), 10) is None
@@ -175,7 +176,7 @@ def test_the_largest_steps_name_what_came(folder: ClaudeFolder) -> None:
     t.bash("ls", "a\n", context=23_000)
     t.response("done", context=23_100)
     facts = loaded(read(folder, t))
-    steps = largest_steps(facts, composition_of(facts, window_of(facts)), 2)
+    steps = largest_steps(facts, curve_of(facts, window_of(facts)), 2)
     assert [(3, 2_900), (2, 100)] == [(step.point.number, step.point.growth) for step in steps]
-    assert ("Read result", f"{CWD}/big.py") == (steps[0].what, steps[0].path)
-    assert "prompt" == steps[1].what
+    assert (f"{CWD}/big.py", f"{CWD}/big.py") == (steps[0].what, steps[0].path)
+    assert "last prompt" == steps[1].what
