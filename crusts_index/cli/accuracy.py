@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from crusts_index.cli import options, show
+from crusts_index.cli.calibrated import print_spreads
 from crusts_index.cli.declared import Annotated, Option
 from crusts_index.cli.session import opened
 from crusts_index.index.estimates import load_weights
@@ -25,11 +26,11 @@ from crusts_index.store.settings import Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
 FEWEST = 5
 _SHOWN = 7
-_SPREADS = ("version", "kind", "pairs", "median_error_%", "from_%", "to_%")
 _GROUPS = ("pairs", "error", "bias", "p75", "p90")
 _WEIGHTS = ("model", "pairs", "default", "error", "bias", "fitted", "error", "bias")
 
@@ -86,8 +87,7 @@ def accuracy(
     _print_weights(models, most=None if settings.verbose else _SHOWN)
     if long:
         console.put("")
-        shown = [(one.version, one.kind, one.samples, *(round(value, 1) for value in one[3:])) for one in long]
-        show.print_table(_SPREADS, shown)
+        print_spreads("kind", "pairs", long)
         console.remark("Mostly of one kind; half of each group's errors lie between from and to.")
 
 
@@ -97,19 +97,15 @@ def _print_growth(growth: Errors, by: list[Group], most: int | None) -> None:
         f" {text.percent(growth.median_abs_error)} (median), bias {_signed(growth.bias)}; three in four within"
         f" {text.percent(growth.p75)}, nine in ten within {text.percent(growth.p90)}."
     )
-    kinds = [one for one in by if one.by == "kind"]
-    shown = [(one.key, *_cells(one.errors)) for one in kinds[:most]]
-    show.print_table(("mostly", *_GROUPS), shown, _FORMS)
-    _more(len(kinds) - len(shown), "kinds")
+    kinds = [(one.key, *one.errors) for one in by if one.by == "kind"]
+    _print_first(("mostly", *_GROUPS), kinds, most, "kinds")
 
 
 def _print_weights(models: list[WeightErrors], most: int | None) -> None:
     if not models:
         return
     console.put("")
-    shown = [tuple(one) for one in models[:most]]
-    show.print_table(_WEIGHTS, shown, _FORMS)
-    _more(len(models) - len(shown), "models")
+    _print_first(_WEIGHTS, models, most, "models")
 
 
 def _print_record(record: Record | None) -> None:
@@ -143,13 +139,11 @@ def _record_json(record: Record | None) -> dict[str, Any]:
     return record._asdict() | {"horizons": horizons, "plain": record.plain and record.plain._asdict()}
 
 
-def _more(count: int, what: str) -> None:
-    if count > 0:
-        console.put(f"+ {count:,} more {what}: --verbose shows all")
-
-
-def _cells(errors: Errors) -> tuple[object, ...]:
-    return (errors.pairs, errors.median_abs_error, errors.bias, errors.p75, errors.p90)
+def _print_first(heads: Sequence[str], rows: Sequence[Sequence[object]], most: int | None, what: str) -> None:
+    shown = rows[:most]
+    show.print_table(heads, shown, _FORMS)
+    if len(shown) < len(rows):
+        console.put(f"+ {len(rows) - len(shown):,} more {what}: --verbose shows all")
 
 
 def _rounded(one: WeightErrors) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 from crusts_index.claude.context_report import ContextReport, parse_context
 from crusts_index.cli import options, show
-from crusts_index.cli.calibrated import COLUMNS, cells, compare, compare_last, comparison_json
+from crusts_index.cli.calibrated import COLUMNS, cells, compare, compare_last, comparison_json, print_spreads
 from crusts_index.cli.declared import Annotated, Option
 from crusts_index.cli.session import Store, opened
 from crusts_index.errors import CrustsError
@@ -107,9 +107,7 @@ def _show_all(settings: Settings) -> None:
     if not found:
         console.remark("No /context output is in the store yet: paste one to `crusts calibrate`.")
         return
-    columns = ("version", "part", "outputs", "median_error_%", "from_%", "to_%")
-    shown = [(one.version, one.kind, one.samples, *(round(value, 1) for value in one[3:])) for one in found]
-    show.print_table(columns, shown)
+    print_spreads("part", "outputs", found)
     console.remark("Error: (estimate − /context) / /context; half of the outputs lie between from and to.")
 
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from crusts_index.cli import show
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from crusts_index.cli.session import Store
     from crusts_index.insight.session.facts import ContextReport
+    from crusts_index.insight.window.accuracy import Spread
     from crusts_index.insight.window.calibration import Comparison
 
 COLUMNS = ("part", "crusts", "/context", "error_share")
@@ -42,6 +47,12 @@ def comparison_json(found: list[Comparison]) -> list[dict[str, Any]]:
         }
         for one in found
     ]
+
+
+def print_spreads(kind: str, samples: str, found: Sequence[Spread]) -> None:
+    """Errors by version and kind; the heads say what a kind is, and a sample."""
+    rows = [(*one[:3], *(round(value, 1) for value in one[3:])) for one in found]
+    show.print_table(("version", kind, samples, "median_error_%", "from_%", "to_%"), rows)
 
 
 def cells(one: Comparison) -> tuple[object, ...]:

@@ -11,7 +11,7 @@ from crusts_index.claude.hooks import add_hook, find_hooks, hook_command, remove
 from crusts_index.claude.program import program_command
 from crusts_index.claude.roots import user_settings
 from crusts_index.claude.settings import read_settings
-from crusts_index.cli import installed, options
+from crusts_index.cli import installed, options, show
 from crusts_index.cli.declared import Annotated, Group, Option
 from crusts_index.insight.waste.gate import Gate, gate_of
 from crusts_index.quick import auto_inject as quick
@@ -86,7 +86,7 @@ def status(settings: Settings) -> None:
     """Which hooks are installed, and whether Claude Code's settings still have them."""
     found = state(settings)
     if settings.json:
-        installed.document(found)
+        show.document(found)
         return
     for line in found["messages"]:
         console.put(line)
@@ -135,7 +135,7 @@ def inject_status(settings: Settings) -> None:
     """Whether it is on, when it speaks, and when it did last."""
     found = inject_state(settings, read_settings(user_settings(os.environ)))
     if settings.json:
-        installed.document(found)
+        show.document(found)
     else:
         console.put(found["message"])
 
@@ -144,7 +144,7 @@ def inject_log(settings: Settings, limit: Number = None) -> None:
     """What was said and when, the newest first; --verbose shows the whole text."""
     entries = quick.read_log(settings, limit)
     if settings.json:
-        installed.document({"entries": entries})
+        show.document({"entries": entries})
         return
     if not entries:
         console.put("Nothing was said so far.")

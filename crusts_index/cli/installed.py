@@ -12,7 +12,6 @@ from typing import Any
 from crusts_index.claude.files import read_contents, write_atomically
 from crusts_index.claude.roots import user_settings
 from crusts_index.claude.settings import Edit, edit_settings
-from crusts_index.cli import show
 from crusts_index.errors import CrustsError
 from crusts_index.folders import make_private
 from crusts_index.jsontext import loads_shallow
@@ -92,11 +91,6 @@ def noted_status_line(settings: Settings) -> bool:
 def now() -> str:
     """This moment, as ISO 8601 in UTC."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-
-
-def document(found: dict[str, Any]) -> None:
-    """What is installed, as one JSON object."""
-    show.document({"schema_version": 1, **found})
 
 
 def _note(settings: Settings) -> str:

@@ -57,8 +57,7 @@ def _print(session: str, rows: list[ModelRun]) -> None:
     if not rows:
         console.remark(f"Session {session} has no API call yet.")
         return
-    switches = len(rows) - 1
-    times = "no switch" if not switches else "1 switch" if switches == 1 else f"{switches} switches"
+    times = text.plural(len(rows) - 1, "switch", "switches") if len(rows) > 1 else "no switch"
     console.remark(f"Session {session}: now {rows[-1].model}, {times}")
     values: list[tuple[object, ...]] = [
         (place, row.model, *_sums([row]), f"{row.first_message}→{row.last_message}")

@@ -17,7 +17,7 @@ from crusts_index.claude.status_line import (
     status_line_state,
     wrapped_command,
 )
-from crusts_index.cli import installed
+from crusts_index.cli import installed, show
 from crusts_index.cli.declared import Annotated, Group, Option
 from crusts_index.errors import WrongUsage
 from crusts_index.quick import statusline as quick
@@ -64,7 +64,7 @@ def status(settings: Settings) -> None:
     """Whether it is installed, and whether Claude Code's settings still have it."""
     found = state(settings)
     if settings.json:
-        installed.document(found)
+        show.document(found)
         return
     console.put(found["message"])
     if found["command"]:

@@ -60,7 +60,7 @@ def fixes_text(page: Page, fixes: Sequence[Fix], total: int, share: float, folde
         page.say("Nothing to optimize: no fix would save enough.")
         return
     of_limit = f", {share:.1f}% of the limit" if share >= _LEAST_SHARE else ""
-    count = "1 fix" if len(fixes) == 1 else f"{len(fixes)} fixes"
+    count = text.plural(len(fixes), "fix", "fixes")
     page.say(f"{count}, together worth about {total:,} tokens{of_limit} (estimated).")
     if folder is not None:
         page.say(f"Project: {text.shorten_path(folder, (page.width or _ANY_WIDTH) - 9)}")
@@ -84,8 +84,7 @@ def _do(page: Page, do: str, margin: int) -> None:
         else:
             page.say_inset(margin, line)
     if len(lines) > _LINES_SHOWN:
-        rest = len(lines) - _LINES_SHOWN
-        page.say_inset(margin, f"+ {rest} more {'line' if rest == 1 else 'lines'}")
+        page.say_inset(margin, f"+ {text.plural(len(lines) - _LINES_SHOWN, 'more line')}")
 
 
 def fix_json(actions: Sequence[Action]) -> dict[str, Any]:

@@ -12,15 +12,16 @@ from crusts_index.insight.window.buckets import Buckets
 from crusts_index.insight.window.framing import framing_of, framing_words
 from crusts_index.insight.window.judge import Window
 from crusts_index.insight.window.listed import Content
-from crusts_index.insight.window.toolset import Toolset
+from crusts_index.insight.window.toolset import Server, Toolset
 from crusts_index.insight.window.words import limit_words, trigger_words
+from crusts_index.render import text
 from crusts_index.render.analysis_json import duration_seconds
 from crusts_index.render.contents import LEGEND, LETTERS, category_name, contents_text
 from crusts_index.render.page import Page
 
 COLOURS = {"healthy": "green", "warming": "yellow", "hot": "red", "critical": "red"}
 
-_SOURCES = {"global": "everywhere", "project": "in the project", "transcript": "not known"}
+SOURCES = {"global": "everywhere", "project": "in the project", "transcript": "not known"}
 _BAR = 16
 _ROOM_FOR_BARS = 72
 _NAMES_SHOWN = 12
@@ -124,8 +125,8 @@ def _head(page: Page, facts: Facts, history: ModelHistory) -> None:
     cut = f", up to message {facts.until:,}" if facts.is_partial else ""
     page.say(
         f"{session.project} · {history.current}{switched} · "
-        f"Claude Code {session.first_version or 'unknown'} · {_count(session.messages, 'message')}{cut} · "
-        f"{_count(len(facts.calls), 'call')} · {span(duration_seconds(facts))}",
+        f"Claude Code {session.first_version or 'unknown'} · {text.plural(session.messages, 'message')}{cut} · "
+        f"{text.plural(len(facts.calls), 'call')} · {span(duration_seconds(facts))}",
         indent=2,
     )
 
@@ -195,15 +196,20 @@ def _tools(page: Page, toolset: Toolset) -> None:
         page.say(f"Never used: {name_list(toolset.unused)}", indent=2)
     if toolset.loaded_deferred:
         page.say(f"Loaded by ToolSearch: {name_list(toolset.loaded_deferred)}", indent=2)
-    shown = [server for server in toolset.servers if server.calls or server.source != "transcript"]
+    shown = shown_servers(toolset)
     if shown:
         page.rows(
             ("MCP server", "configured", "calls", "tokens"),
-            [(server.name, _SOURCES[server.source], server.calls, server.tokens) for server in shown],
+            [(server.name, SOURCES[server.source], server.calls, server.tokens) for server in shown],
         )
     others = [server.name for server in toolset.servers if server not in shown]
     if others:
         page.say(f"Announced, of no use so far: {name_list(others)}", indent=2)
+
+
+def shown_servers(toolset: Toolset) -> list[Server]:
+    """The MCP servers that were used or are known to be configured."""
+    return [server for server in toolset.servers if server.calls or server.source != "transcript"]
 
 
 def schemas_said(toolset: Toolset) -> str:
@@ -211,7 +217,3 @@ def schemas_said(toolset: Toolset) -> str:
     if toolset.schema_tokens is None:
         return "what their schemas take is not known"
     return f"{toolset.schema_tokens:,} tokens of schemas, {toolset.schema_source}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

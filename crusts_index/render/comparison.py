@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 from crusts_index.folders import last_part
@@ -38,35 +39,19 @@ def comparison_json(found: Comparison) -> Json:
             }
             for one in found.change.categories
         ],
-        "window": {
-            "sizeA": a.window.size,
-            "sizeB": b.window.size,
-            "limitA": a.window.limit,
-            "limitB": b.window.limit,
-            "limitKindA": a.window.limit_kind,
-            "limitKindB": b.window.limit_kind,
-            "accuracyA": a.window.basis,
-            "accuracyB": b.window.basis,
-        },
-        "waste": {
-            "countA": a.waste_items,
-            "countB": b.waste_items,
-            "totalTokensA": a.waste_tokens,
-            "totalTokensB": b.waste_tokens,
-        },
-        "compaction": {"countA": a.compactions, "countB": b.compactions},
-        "cost": {
-            "usdA": a.billed.cost_usd,
-            "usdB": b.billed.cost_usd,
-            "callsA": a.billed.calls,
-            "callsB": b.billed.calls,
-            "unpricedCallsA": a.billed.unpriced_calls,
-            "unpricedCallsB": b.billed.unpriced_calls,
-            "placeholderCallsA": a.billed.placeholder_calls,
-            "placeholderCallsB": b.billed.placeholder_calls,
-            "missingUsdA": a.billed.cost_missing_usd,
-            "missingUsdB": b.billed.cost_missing_usd,
-        },
+        "window": _both(
+            a, b, size="window.size", limit="window.limit", limitKind="window.limit_kind", accuracy="window.basis"
+        ),
+        "waste": _both(a, b, count="waste_items", totalTokens="waste_tokens"),
+        "compaction": _both(a, b, count="compactions"),
+        "cost": _both(
+            *(a, b),
+            usd="billed.cost_usd",
+            calls="billed.calls",
+            unpricedCalls="billed.unpriced_calls",
+            placeholderCalls="billed.placeholder_calls",
+            missingUsd="billed.cost_missing_usd",
+        ),
         "cache": {"readShareA": _share(a), "readShareB": _share(b)},
         "insights": list(found.insights),
     }
@@ -110,6 +95,15 @@ def comparison_text(page: Page, found: Comparison) -> None:
         page.head("What stands out")
         for insight in found.insights:
             page.say(f"• {insight}", indent=2)
+
+
+def _both(a: Side, b: Side, **places: str) -> Json:
+    """What stands at these places of both sides, each under its name and the side's letter."""
+    return {
+        f"{name}{letter}": attrgetter(at)(side)
+        for name, at in places.items()
+        for letter, side in zip("AB", (a, b), strict=True)
+    }
 
 
 def _session_json(side: Side) -> Json:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from crusts_index.insight.waste.snapshot import Cut, Snapshot
@@ -13,6 +12,7 @@ from crusts_index.plain import Safe, join
 from crusts_index.plain import line as cleaned
 from crusts_index.render import text
 from crusts_index.render.analysis import COLOURS, bar, span
+from crusts_index.render.analysis_json import timestamp
 from crusts_index.render.console import paint
 from crusts_index.render.contents import LETTERS, category_name, contents_json, shown_contents
 
@@ -69,7 +69,7 @@ def one_line(shot: Snapshot, moment: Moment) -> str:
     if shot.contents:
         parts.append(" ".join(f"{LETTERS[one.name]} {one.percentage:.0f}" for one in shot.contents.categories) + " %")
     if shot.workers:
-        parts.append(f"{len(shot.workers)} {_plural('subagent', len(shot.workers))} running")
+        parts.append(f"{text.plural(len(shot.workers), 'subagent')} running")
     if shot.is_behind:
         parts.append("store behind")
     if shot.said:
@@ -100,7 +100,7 @@ def summary(first: Snapshot, last: Snapshot, seconds: float, compactions: int, s
     else:
         parts.append(f"{sessions} sessions")
     if compactions:
-        parts.append(f"{compactions} {_plural('compaction', compactions)}")
+        parts.append(f"{text.plural(compactions, 'compaction')}")
     return ", ".join(parts)
 
 
@@ -108,7 +108,7 @@ def as_json(shot: Snapshot, moment: Moment, event: str, previous: str | None) ->
     """The snapshot for programs; `event` is start, update, compaction, session, moved, rewritten or missing."""
     known, contents, cut = shot.is_known, shot.contents, shot.last_compaction
     return {
-        "timestamp": _iso(moment.time_ms),
+        "timestamp": timestamp(moment.time_ms),
         "event": event,
         "sessionId": shot.session_id,
         "previousSessionId": previous,
@@ -138,7 +138,7 @@ def as_json(shot: Snapshot, moment: Moment, event: str, previous: str | None) ->
         "wasteTokens": contents.waste_tokens if contents else None,
         "compactionCount": shot.compactions,
         "lastCompaction": {
-            "timestamp": _iso(cut.time_ms) if cut.time_ms is not None else None,
+            "timestamp": timestamp(cut.time_ms),
             "trigger": cut.trigger,
             "preTokens": cut.pre_tokens,
             "postTokens": cut.post_tokens,
@@ -234,12 +234,12 @@ def _growth(shot: Snapshot, width: int) -> list[list[Segment]]:
 
 def _counts(shot: Snapshot, moment: Moment, width: int) -> list[list[Segment]]:
     new = f" (+{moment.new_messages:,})" if moment.new_messages > 0 else ""
-    said = f"{shot.messages:,} messages{new} · {shot.compactions} {_plural('compaction', shot.compactions)}"
+    said = f"{shot.messages:,} messages{new} · {text.plural(shot.compactions, 'compaction')}"
     lines: list[list[Segment]] = [[(said, "")]]
     if shot.contents and shot.contents.waste_count:
         count, tokens = shot.contents.waste_count, shot.contents.waste_tokens
         much = f", about {text.tokens(tokens)} tokens" if tokens else ""
-        lines.append([(f"waste: {count:,} {_plural('item', count)}{much}", "")])
+        lines.append([(f"waste: {text.plural(count, 'item')}{much}", "")])
     if shot.last_compaction:
         line = compaction_line(shot.last_compaction, moment.time_ms, is_short=width < _NARROW)
         lines.append([(f"» {line} «", "flash")] if moment.is_flashing else [(line, "yellow")])
@@ -250,11 +250,11 @@ def _workers(shot: Snapshot, width: int) -> list[list[Segment]]:
     if not shot.workers:
         return []
     count, unit = len(shot.workers), "tok" if width < _NARROW else "tokens"
-    lines: list[list[Segment]] = [[], [(f"{count} {_plural('subagent', count)} running", "bold")]]
+    lines: list[list[Segment]] = [[], [(f"{text.plural(count, 'subagent')} running", "bold")]]
     for one in shot.workers[:_WORKERS_SHOWN]:
         kind = f" {one.agent_type}" if one.agent_type else ""
         much = f"{text.tokens(one.tokens)} {unit}"
-        done = f"  {one.calls:,} {_plural('call', one.calls)}, {much}" if one.calls else ""
+        done = f"  {text.plural(one.calls, 'call')}, {much}" if one.calls else ""
         lines.append([(f"  {text.shorten(one.agent_id, 12)}{kind}", ""), (done, "dim")])
     if count > _WORKERS_SHOWN:
         lines.append([(f"  and {count - _WORKERS_SHOWN} more", "dim")])
@@ -300,12 +300,3 @@ def _painted(line: Sequence[Segment], width: int, *, colour: bool) -> Safe:
         if kept != part:
             break
     return Safe(join(found).rstrip(" "))
-
-
-def _plural(noun: str, count: int | None) -> str:
-    return noun if count == 1 else f"{noun}s"
-
-
-def _iso(time_ms: int) -> str:
-    moment = datetime.fromtimestamp(time_ms / 1000, UTC)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{time_ms % 1000:03d}Z"

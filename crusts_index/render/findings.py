@@ -34,7 +34,7 @@ def waste_text(page: Page, facts: Facts, window: Window, items: Sequence[WasteIt
         page.say(f"Clean: nothing in the window of {window.size:,} tokens ({window.basis}) counts as waste{cut}.")
     else:
         page.say(
-            f"{_findings(len(worth))} worth {total:,} tokens{share} of the window's {window.size:,} "
+            f"{text.plural(len(worth), 'finding')} worth {total:,} tokens{share} of the window's {window.size:,} "
             f"({window.basis}){cut}."
         )
     for severity in SEVERITIES:
@@ -94,10 +94,6 @@ def _told(page: Page, items: list[WasteItem]) -> None:
     page.head("Told, not counted")
     for item in items:
         page.say_inset(2, f"{item.excused_tokens:,} tokens: {item.description}")
-
-
-def _findings(count: int) -> str:
-    return "1 finding" if count == 1 else f"{count:,} findings"
 
 
 def _path(path: str, project: str, room: int | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 from crusts_index.insight.losses.back import GONE, KEPT, MENTIONED, READ_AGAIN, REINJECTED, VERDICTS, Evidence
 from crusts_index.insight.losses.cost import Cost, Total
@@ -146,6 +147,33 @@ def what(facts: Facts, fate: Fate) -> str:
     return _NOUNS.get(fate.item.kind, "") + (f"{fate.item.weight}: {said}" if fate.item.weight else said)
 
 
+class Taken(NamedTuple):
+    """Equal items together: their tokens, what became of them, and what they are."""
+
+    tokens: int
+    verdict: str
+    what: str
+    evidence: Sequence[Evidence]
+
+
+def taken(facts: Facts, event: Event, *, everything: bool = False) -> list[Taken]:
+    """The items that are not where they were, or all of them; the largest first."""
+    rows: dict[tuple[str, str], list[Fate]] = {}
+    for fate in event.fates:
+        if everything or fate.verdict not in (KEPT, REINJECTED):
+            rows.setdefault((fate.verdict, what(facts, fate)), []).append(fate)
+    found = [
+        Taken(
+            sum(fate.item.tokens for fate in same),
+            verdict,
+            f"{len(same)} × {said}" if len(same) > 1 else said,
+            same[0].evidence,
+        )
+        for (verdict, said), same in rows.items()
+    ]
+    return sorted(found, key=lambda one: -one.tokens)
+
+
 def _event_text(page: Page, facts: Facts, event: Event, shown: int, *, verbose: bool) -> None:
     one, sizes = event.compaction, event.sizes
     where = f" at message {one.message:,}" if one.message is not None else ""
@@ -182,23 +210,17 @@ def _classes(page: Page, event: Event) -> None:
 
 
 def _items(page: Page, facts: Facts, event: Event, shown: int, *, verbose: bool) -> None:
-    """The items that are not where they were, or all of them with the evidence; equal ones in one row."""
-    rows: dict[tuple[str, str], list[Fate]] = {}
-    for fate in event.fates:
-        if verbose or fate.verdict not in (KEPT, REINJECTED):
-            rows.setdefault((fate.verdict, what(facts, fate)), []).append(fate)
+    """The items that are not where they were, or all of them with the evidence."""
+    rows = taken(facts, event, everything=verbose)
     if not rows:
         return
     page.head("The largest items" if len(rows) > shown else "Items")
     values: list[list[object]] = []
-    by_size = sorted(rows.items(), key=lambda row: -sum(fate.item.tokens for fate in row[1]))
-    for (verdict, said), same in by_size[:shown]:
-        tokens = sum(fate.item.tokens for fate in same)
-        times = f"{len(same)} × " if len(same) > 1 else ""
-        partly = " (in part)" if len(same[0].evidence) > 1 else ""
-        values.append([tokens, verdict + partly, times + said])
+    for one in rows[:shown]:
+        partly = " (in part)" if len(one.evidence) > 1 else ""
+        values.append([one.tokens, one.verdict + partly, one.what])
         if verbose:
-            values[-1].append("; ".join(_why(part) for part in same[0].evidence))
+            values[-1].append("; ".join(_why(part) for part in one.evidence))
     page.rows(("tokens", "now", "what", "why") if verbose else ("tokens", "now", "what"), values, _FORMS)
     if len(rows) > shown:
         page.say(f"+ {len(rows) - shown:,} more: --limit N shows N")

@@ -11,7 +11,7 @@ from crusts_index.insight.session.facts import CATEGORIES, Compaction
 from crusts_index.insight.window.curve import Point
 from crusts_index.render import text
 from crusts_index.render.contents import category_name
-from crusts_index.render.report_parts import ESTIMATED, EXACT, count, plural, signed, when
+from crusts_index.render.report_parts import ESTIMATED, EXACT, count, signed, when
 
 STACKED = ("system", "state", "tools", "retrieved", "conversation", "user")
 """From the bottom: what hardly moves comes first."""
@@ -113,7 +113,7 @@ def curve_chart(
     heads = [_head(point, len(points)) for point in points]
     return Chart(
         id=id,
-        title=f"Context of {plural(len(points), 'call')}",
+        title=f"Context of {text.plural(len(points), 'call')}",
         unit="call",
         bands=[band for band in bands if band.outline],
         line="".join(_line(run, points, top) for run in drawn),

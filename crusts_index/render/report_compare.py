@@ -21,7 +21,7 @@ from crusts_index.render.report_parts import (
     change_words,
     count,
     name_of,
-    plural,
+    numbers,
     signed,
 )
 from crusts_index.render.report_session import bucket_bar
@@ -59,7 +59,7 @@ def _side(letter: str, side: Side, curve: Curve, peak: float) -> Json:
             ("Session", side.session_id),
             ("Project", side.project),
             ("Model", window.model),
-            ("Messages", f"{side.messages:,}, in {plural(len(points), 'API call')}"),
+            ("Messages", f"{side.messages:,}, in {text.plural(len(points), 'API call')}"),
             (
                 "Window",
                 NOT_KNOWN
@@ -73,13 +73,7 @@ def _side(letter: str, side: Side, curve: Curve, peak: float) -> Json:
 
 
 def _categories(found: Comparison) -> Table:
-    columns = (
-        Column("category", "category"),
-        Column("A", "number", ESTIMATED),
-        Column("B", "number", ESTIMATED),
-        Column("change", "number", ESTIMATED),
-        Column("%", "number", ESTIMATED),
-    )
+    columns = (Column("category", "category"), *numbers(ESTIMATED, "A", "B", "change", "%"))
     rows = [
         (one.category, count(one.before), count(one.after), signed(one.delta), change_words(one.percent))
         for one in found.change.categories

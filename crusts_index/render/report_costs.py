@@ -8,7 +8,7 @@ from typing import Any
 from crusts_index.insight.session.facts import Facts
 from crusts_index.insight.session.model_history import ModelHistory
 from crusts_index.render import bill, text
-from crusts_index.render.report_parts import DERIVED, EXACT, Column, Table, count, plural, segments
+from crusts_index.render.report_parts import DERIVED, EXACT, Column, Table, count, numbers, segments
 from crusts_index.rows.reports import Usage
 from crusts_index.rows.session import Billed
 
@@ -20,10 +20,7 @@ _AGENTS = 12
 def heads(placeholders: int) -> tuple[Column, ...]:
     """The heads over bills with so many placeholders in all."""
     return (
-        Column("calls", "number", EXACT),
-        Column("uncached", "number", EXACT),
-        Column("cache read", "number", EXACT),
-        Column("cache write", "number", EXACT),
+        *numbers(EXACT, "calls", "uncached", "cache read", "cache write"),
         Column("output", "number", output_basis(placeholders)),
         Column("cost", "number", DERIVED),
     )
@@ -71,9 +68,9 @@ def cost_note(billed: Billed | Usage) -> str:
     """What stands under a cost."""
     notes = []
     if billed.unpriced_calls:
-        notes.append(f"{plural(billed.unpriced_calls, 'call')} without a price")
+        notes.append(f"{text.plural(billed.unpriced_calls, 'call')} without a price")
     if billed.placeholder_calls:
-        notes.append(f"{plural(billed.placeholder_calls, 'output')} not known whole")
+        notes.append(f"{text.plural(billed.placeholder_calls, 'output')} not known whole")
     return ", ".join(notes) or "at list price"
 
 
@@ -111,7 +108,7 @@ def models(history: ModelHistory) -> Table:
 def _notes(billed: Billed, seen: Billed) -> list[str]:
     notes = []
     if billed.unpriced_calls:
-        calls = plural(billed.unpriced_calls, "call")
+        calls = text.plural(billed.unpriced_calls, "call")
         notes.append(f"{calls} have no list price and are not in the cost: try `crusts index --prices --fetch`.")
     if billed.placeholder_calls:
         notes.append(bill.missing(billed))
@@ -127,8 +124,7 @@ def _agents(facts: Facts) -> Table:
     columns = (
         Column("subagent"),
         Column("task", "path"),
-        Column("calls", "number", EXACT),
-        Column("input", "number", EXACT),
+        *numbers(EXACT, "calls", "input"),
         Column("output", "number", output_basis(sum(one.placeholder_calls for one in others))),
         Column("cost", "number", DERIVED),
     )

@@ -11,7 +11,7 @@ from crusts_index.insight.waste.find import WasteItem
 from crusts_index.insight.window.listed import Content
 from crusts_index.render import text
 from crusts_index.render.contents import Shown, shown_contents
-from crusts_index.render.report_parts import Column, Copy, Table, count, inside, plural, shares
+from crusts_index.render.report_parts import Column, Copy, Table, count, inside, shares
 
 Json = dict[str, Any]
 
@@ -51,7 +51,7 @@ def excused(waste: Sequence[WasteItem]) -> Json:
     """Those that have an excuse."""
     items = [item for item in waste if not item.is_counted]
     return {
-        "head": f"{plural(len(items), 're-read')} with an excuse, not counted",
+        "head": f"{text.plural(len(items), 're-read')} with an excuse, not counted",
         "lines": [f"{item.description} ({item.excused_tokens:,} tokens, {item.basis})" for item in items],
     }
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from crusts_index.insight.losses.back import GONE, KEPT, MENTIONED, READ_AGAIN, REINJECTED
-from crusts_index.insight.losses.taken import Event, Fate
+from crusts_index.insight.losses.taken import Event
 from crusts_index.insight.session.facts import Facts
 from crusts_index.render import text
-from crusts_index.render.losses import MEANINGS, again_usd, headline, how_of, scale_note, what
-from crusts_index.render.report_parts import ESTIMATED, EXACT, Column, Table, count, plural, segments, when
+from crusts_index.render.losses import MEANINGS, again_usd, headline, how_of, scale_note, taken
+from crusts_index.render.report_parts import ESTIMATED, EXACT, Column, Table, count, segments, when
 
 Json = dict[str, Any]
 
@@ -50,7 +50,7 @@ def _event(facts: Facts, event: Event) -> Json:
         ("fetched again", count(event.again_tokens), ESTIMATED),
     ]
     if event.calls_until_full is not None:
-        figures.append(("full again after", plural(event.calls_until_full, "call"), EXACT))
+        figures.append(("full again after", text.plural(event.calls_until_full, "call"), EXACT))
     tokens = {**event.classes.by_verdict, "the rest": event.classes.rest}
     return {
         "number": event.number,
@@ -71,21 +71,16 @@ def _event(facts: Facts, event: Event) -> Json:
 
 def _of_items(event: Event, name: str) -> str:
     items = sum(fate.verdict == name for fate in event.fates)
-    return f" in {plural(items, 'item')}" if items else ""
+    return f" in {text.plural(items, 'item')}" if items else ""
 
 
 def _items(facts: Facts, event: Event) -> Table:
-    """What did not stay as it was, the largest first; equal things in one row."""
-    rows: dict[tuple[str, str], list[Fate]] = {}
-    for fate in event.fates:
-        if fate.verdict not in (KEPT, REINJECTED):
-            rows.setdefault((what(facts, fate), fate.verdict), []).append(fate)
+    """What did not stay as it was, the largest first."""
+    rows = taken(facts, event)
     columns = (Column("tokens", "number", ESTIMATED), Column("now"), Column("what", "path"), Column("why", "words"))
     found = []
-    by_size = sorted(rows.items(), key=lambda row: -sum(fate.item.tokens for fate in row[1]))
-    for (said, verdict), same in by_size[:_ITEMS]:
-        first = same[0].evidence[0]
+    for one in rows[:_ITEMS]:
+        first = one.evidence[0]
         at = f" (#{first.message})" if first.message is not None else ""
-        times = f"{len(same)} × " if len(same) > 1 else ""
-        found.append((count(sum(fate.item.tokens for fate in same)), verdict, times + said, first.detail + at))
+        found.append((count(one.tokens), one.verdict, one.what, first.detail + at))
     return Table(columns, found, more=max(0, len(rows) - _ITEMS))

@@ -20,6 +20,11 @@ class Column(NamedTuple):
     basis: str = ""
 
 
+def numbers(basis: str, *names: str) -> tuple[Column, ...]:
+    """Columns of numbers that have the same basis."""
+    return tuple(Column(name, "number", basis) for name in names)
+
+
 class Share(NamedTuple):
     """A number with a bar behind it, `percent` of the column's width."""
 
@@ -100,11 +105,6 @@ def signed(value: float | None) -> str:
 def change_words(percent: float | None) -> str:
     """A change in per cent."""
     return text.NULL if percent is None else f"{percent:+,.1f}"
-
-
-def plural(number: int, one: str, many: str | None = None) -> str:
-    """`1 call`, `2 calls`."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def when(time_ms: int | None, form: str = "%Y-%m-%d %H:%M") -> str:

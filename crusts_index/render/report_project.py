@@ -22,7 +22,7 @@ from crusts_index.render.report_parts import (
     count,
     inside,
     name_of,
-    plural,
+    numbers,
     segments,
     shares,
     when,
@@ -146,7 +146,7 @@ def _sessions_chart(
         _slot("mostly", ESTIMATED, [category_name(one.top_category or text.NULL) for one in shown]),
         _slot("cost", DERIVED, [text.usd(costs.get(one.session_id)) for one in shown]),
     ]
-    title = f"Windows of the last {plural(len(shown), 'session')} as they ended, in per cent of their limit"
+    title = f"Windows of the last {text.plural(len(shown), 'session')} as they ended, in per cent of their limit"
     most = max(one.percent_used or 0.0 for one in shown)
     return column_chart("sessions", title, "session", columns, slots, lambda value: f"{value:g}%", max(most, 1.0))
 
@@ -163,10 +163,8 @@ def _sessions(records: Sequence[Record], titles: Mapping[str, str | None], costs
     columns = (
         Column("last active", "date"),
         Column("session", "path"),
-        Column("window", "number", _BOTH),
-        Column("used", "number", _BOTH),
-        Column("messages", "number", EXACT),
-        Column("compactions", "number", EXACT),
+        *numbers(_BOTH, "window", "used"),
+        *numbers(EXACT, "messages", "compactions"),
         Column("cost", "number", DERIVED),
     )
     rows = [
@@ -239,8 +237,7 @@ def _category_bar(rows: Sequence[WindowUsage]) -> list[Any]:
 def _categories(rows: Sequence[WindowUsage]) -> Table:
     columns = (
         Column("category", "category"),
-        Column("came in", "number", ESTIMATED),
-        Column("carried", "number", ESTIMATED),
+        *numbers(ESTIMATED, "came in", "carried"),
         Column("as cache reads", "number", DERIVED),
     )
     found = [
@@ -262,8 +259,7 @@ def _files(rows: Sequence[WindowUsage], projects: Sequence[str]) -> Table:
     shown = files[:_TOP]
     columns = (
         Column("file", "path"),
-        Column("carried", "number", ESTIMATED),
-        Column("came in", "number", ESTIMATED),
+        *numbers(ESTIMATED, "carried", "came in"),
         Column("as cache reads", "number", DERIVED),
     )
     base = projects[0] if len(projects) == 1 else None
@@ -278,13 +274,7 @@ def _files(rows: Sequence[WindowUsage], projects: Sequence[str]) -> Table:
 def _tools(rows: Sequence[ToolUsage], what: str) -> Table:
     tools = [row for row in rows if not row.is_total]
     shown = tools[:_TOP]
-    columns = (
-        Column(what, "path"),
-        Column("results", "number", ESTIMATED),
-        Column("carried", "number", ESTIMATED),
-        Column("uses", "number", EXACT),
-        Column("errors", "number", EXACT),
-    )
+    columns = (Column(what, "path"), *numbers(ESTIMATED, "results", "carried"), *numbers(EXACT, "uses", "errors"))
     bars = shares([row.result_tokens for row in shown], (text.tokens(row.result_tokens) for row in shown))
     found = [
         (

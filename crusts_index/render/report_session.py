@@ -18,7 +18,7 @@ from crusts_index.insight.window.listed import Content
 from crusts_index.insight.window.toolset import Toolset
 from crusts_index.insight.window.words import left_words, limit_words, share_words, size_words, trigger_words
 from crusts_index.render import bill, text
-from crusts_index.render.analysis import name_list, schemas_said, span
+from crusts_index.render.analysis import SOURCES, name_list, schemas_said, shown_servers, span
 from crusts_index.render.analysis_json import duration_seconds
 from crusts_index.render.contents import CARRIED, LEGEND, category_name
 from crusts_index.render.report_chart import curve_chart
@@ -35,7 +35,7 @@ from crusts_index.render.report_parts import (
     count,
     inside,
     name_of,
-    plural,
+    numbers,
     segments,
     signed,
     when,
@@ -134,7 +134,7 @@ def _head(found: SessionReport) -> list[tuple[str, str]]:
         ("Claude Code", session.version or "not told"),
         ("Began", f"{when(session.started_ms)} {zone()}"),
         ("Last active", f"{when(session.last_ms)} {zone()}, after {span(duration_seconds(found.facts))}"),
-        ("Messages", f"{session.messages:,}, in {plural(len(found.facts.calls), 'API call')}"),
+        ("Messages", f"{session.messages:,}, in {text.plural(len(found.facts.calls), 'API call')}"),
     ]
     if session.git_branch:
         said.append(("Git branch", session.git_branch))
@@ -144,13 +144,13 @@ def _head(found: SessionReport) -> list[tuple[str, str]]:
 def _notes(found: SessionReport) -> list[str]:
     facts, notes = found.facts, []
     if facts.trimmed:
-        notes.append(f"The last {plural(facts.trimmed, 'message')}, a call of crusts itself, are left out.")
+        notes.append(f"The last {text.plural(facts.trimmed, 'message')}, a call of crusts itself, are left out.")
     if facts.session.gone:
         notes.append("Its transcript is no longer on disk; this is what the store kept of it.")
     count_of = len(facts.all_compactions)
     if count_of:
         inferred = ", inferred: the transcript does not mark it" if facts.inferred else ""
-        notes.append(f"Compacted {'once' if count_of == 1 else plural(count_of, 'time')}{inferred}.")
+        notes.append(f"Compacted {'once' if count_of == 1 else text.plural(count_of, 'time')}{inferred}.")
     return notes
 
 
@@ -189,9 +189,11 @@ def _curve_notes(found: SessionReport) -> list[str]:
     undivided = sum(point.bands is None for point in found.points)
     notes = []
     if rewound:
-        notes.append(f"{plural(rewound, 'call')} on branches rewound since are not drawn.")
+        notes.append(f"{text.plural(rewound, 'call')} on branches rewound since are not drawn.")
     if undivided:
-        notes.append(f"Of {plural(undivided, 'call')} the estimates are too far from the context to divide it: grey.")
+        notes.append(
+            f"Of {text.plural(undivided, 'call')} the estimates are too far from the context to divide it: grey."
+        )
     return notes
 
 
@@ -199,9 +201,7 @@ def _steps(found: SessionReport) -> Table:
     project = found.facts.session.project
     steps = largest_steps(found.facts, found.points, _STEPS)
     columns = (
-        Column("call", "number", EXACT),
-        Column("message", "number", EXACT),
-        Column("growth", "number", EXACT),
+        *numbers(EXACT, "call", "message", "growth"),
         Column("largest part of it", "path"),
         Column("its tokens", "number", ESTIMATED),
     )
@@ -231,8 +231,7 @@ def _categories(found: SessionReport) -> Table | None:
     columns = [
         Column("category", "category"),
         Column("tokens", "number", ESTIMATED if current.basis == "window" else ""),
-        Column("share", "number", ESTIMATED),
-        Column("as counted", "number", ESTIMATED),
+        *numbers(ESTIMATED, "share", "as counted"),
         Column("accuracy"),
     ]
     rows: list[list[Any]] = [
@@ -251,15 +250,14 @@ def _categories(found: SessionReport) -> Table | None:
 
 def _tools(found: SessionReport) -> Json:
     tools = found.toolset
-    servers = [one for one in tools.servers if one.calls or one.source != "transcript"][:_SERVERS]
+    servers = shown_servers(tools)[:_SERVERS]
     columns = (
         Column("MCP server", "path"),
         Column("configured"),
         Column("calls", "number", EXACT),
         Column("tokens", "number", ESTIMATED),
     )
-    sources = {"global": "everywhere", "project": "in the project", "transcript": "not known"}
-    rows = [(one.name, sources[one.source], count(one.calls), count(one.tokens)) for one in servers]
+    rows = [(one.name, SOURCES[one.source], count(one.calls), count(one.tokens)) for one in servers]
     lines: list[tuple[str, Sequence[str]]] = [
         ("Used", tools.used),
         ("Loaded, never used", tools.unused),

@@ -81,6 +81,11 @@ def number(value: float | None) -> str:
     return _bounded(value, f"{plain_value if isinstance(plain_value, int) else round(plain_value, 4):,}")
 
 
+def plural(count: int, noun: str, many: str | None = None) -> str:
+    """`1 call`, `2 calls`."""
+    return f"{count:,} {noun if count == 1 else many or noun + 's'}"
+
+
 def tokens(value: float | None) -> str:
     """About three digits and a unit: 950, 1.2k, 12.3k, 123k, 1.2M."""
     return _scaled(value, 1000, ("", "k", "M", "G", "T"))
