@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -188,18 +190,61 @@ def test_no_text_no_title_from_text(tmp_path: Path) -> None:
 
 
 def test_every_command_calls_a_session_the_same(tmp_path: Path) -> None:
-    """The list, one session, two, a report, and SQL."""
+    """Whatever names a session names it by the first prompt, not by the last, as text and as JSON."""
     folder = IndexedFolder(tmp_path)
-    t = folder.main()
-    t.prompt([text_block(REMINDER), text_block("mend the roof")])
-    t.meta("last-prompt", lastPrompt="and the gutter")
-    t.response("x", context=50_000)
-    t.prompt("and the gutter")
-    t.response("y", context=60_000)
-    t.write()
-    session = t.session
-    assert "mend the roof" == folder.crusts("list", "--json").json()["sessions"][0]["title"]
-    assert "mend the roof" == folder.crusts("analyze", "--json").json()["title"]
-    assert "mend the roof" in folder.crusts("compare", session, session).out
-    assert "mend the roof" in folder.crusts("report", "--format", "md", "-o", "-").out
+    for number in (1, 2):
+        t = folder.main(f"5e551001-0000-4000-8000-00000000000{number}")
+        t.prompt([text_block(REMINDER), text_block("mend the roof")])
+        t.meta("last-prompt", lastPrompt="and the gutter")
+        t.response("x", context=50_000)
+        t.prompt("and the gutter")
+        t.response("y", context=60_000)
+        t.boundary()
+        t.summary()
+        t.response("z", context=30_000)
+        t.write()
+    compared = f"compare {t.session} {t.session[:-1]}1"
+    page = "--format md -o -"
+    for command in (
+        "list",
+        "analyze",
+        "waste",
+        "lost",
+        "overview",
+        compared,
+        f"report {page}",
+        f"report {page} --since 9000d",
+    ):
+        assert "mend the roof" in folder.crusts(*command.split()).out, command
+    for command in ("list", "analyze", compared):
+        titles = set(_values(folder.crusts(*command.split(), "--json").json(), "title", "titleA", "titleB"))
+        assert {"mend the roof"} == titles, command
     assert "mend the roof" in folder.crusts("sql", "select title from sessions_overview").out
+
+
+def _values(document: Any, *names: str) -> Iterator[Any]:
+    """Every value of a JSON document that goes by one of these names."""
+    if isinstance(document, dict):
+        yield from (document[name] for name in names if name in document)
+    inner = document.values() if isinstance(document, dict) else document if isinstance(document, list) else ()
+    for value in inner:
+        yield from _values(value, *names)
+
+
+@pytest.mark.parametrize("told", ["/home/ada/.claude/projects/-gone/x.jsonl", None])
+def test_a_payload_names_a_session_by_its_id_where_its_path_is_not_there(tmp_path: Path, told: str | None) -> None:
+    """As after a move into a worktree: the hook reads it, and the status line is about it, not about the newest."""
+    folder = ClaudeFolder(tmp_path)
+    t = folder.main(project="/home/ada/moved")
+    t.prompt("mend the roof")
+    t.response("x", context=50_000)
+    t.write()
+    other = folder.main("5e551001-0000-4000-8000-000000000009")
+    other.response("y", context=150_000)
+    other.write()
+    payload = json.dumps({"session_id": t.session, "transcript_path": told, "hook_event_name": "Stop", "cwd": t.cwd})
+    assert 0 == folder.crusts("index", "--hook", stdin=payload).code
+    listed = folder.crusts("list", "--no-index", "--json").json()["sessions"]
+    assert [(t.session, "mend the roof")] == [(row["session"], row["title"]) for row in listed]
+    assert t.session == folder.crusts("status", "--json", stdin=payload).json()["sessionId"]
+    assert "○ 25%" in folder.crusts("statusline", stdin=payload).out
