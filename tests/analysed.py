@@ -40,8 +40,8 @@ class Analysed:
             self.facts: Facts = load(partial(query.rows, store), session, until, trim=trim)
             self.facts.texts()
             self.window: Window = window_of(self.facts, settings, habits)
-        self.buckets: Buckets = buckets_of(self.facts, self.window)
-        self.lifetime: Buckets = lifetime_of(self.facts, self.window)
+            self.buckets: Buckets = buckets_of(self.facts, self.window)
+            self.lifetime: Buckets = lifetime_of(self.facts, self.window)
 
     def json(self) -> dict[str, Any]:
         """All that `analyze` and `timeline` say in numbers."""

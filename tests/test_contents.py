@@ -14,11 +14,14 @@ from hypothesis import strategies as st
 from crusts_index.insight.session.loading import load
 from crusts_index.insight.window.buckets import buckets_of
 from crusts_index.insight.window.contents import apportioned
+from crusts_index.insight.window.habits import Habits
 from crusts_index.insight.window.judge import window_of
 from crusts_index.insight.window.listed import NO_ROW, list_contents
+from crusts_index.insight.window.many import Many
+from crusts_index.rows.trend import Standing
 from crusts_index.store import query
 from crusts_index.store.open import open_store
-from tests.analysed import analysed
+from tests.analysed import Analysed, analysed
 from tests.builders import CWD, SESSION, ClaudeFolder, Transcript, text_block, thinking_block, tool
 from tests.picture import read
 from tests.profiles import examples
@@ -229,7 +232,7 @@ def check_sums(db: Path, session: str = SESSION) -> None:
     with closing(open_store(db)) as store:
         facts = load(partial(query.rows, store), session)
         window = window_of(facts)
-    buckets = buckets_of(facts, window)
+        buckets = buckets_of(facts, window)
     rows = list_contents(facts, window, buckets)
     assert (window.size or 0) == sum(row.tokens for row in rows)
     assert (buckets is None) == (window.size is None)
@@ -279,3 +282,49 @@ def test_schemas_never_exceed_what_the_bill_leaves(folder: ClaudeFolder) -> None
     t.write()
     assert "what their schemas take is not known" in folder.crusts("analyze").out
     assert folder.crusts("analyze", "--json").json()["breakdown"]["toolBreakdown"]["schemaTokens"] is None
+
+
+def test_each_file_of_instructions_has_a_row(folder: ClaudeFolder) -> None:
+    """By its path, with its share of the record by what was sent of it; nested ones too (D17)."""
+    t = folder.main(version="2.1.332")
+    t.instructions({f"{CWD}/CLAUDE.md": "Write plain code. " * 30, "/home/ada/.claude/CLAUDE.md": "Be brief. " * 10})
+    t.attachment("nested_memory", path=f"{CWD}/src/CLAUDE.md", content={"content": "Test it. " * 30})
+    t.prompt("go")
+    t.response("ok", context=20_000)
+    found = analysed(folder, t)
+    rows = {row.what: row for row in list_contents(found.facts, found.window, found.buckets) if row.kind == "memory"}
+    assert {f"{CWD}/CLAUDE.md", "/home/ada/.claude/CLAUDE.md", f"{CWD}/src/CLAUDE.md"} == set(rows)
+    ratio = rows[f"{CWD}/CLAUDE.md"].tokens / rows["/home/ada/.claude/CLAUDE.md"].tokens
+    assert 4 < ratio < 6
+    assert {"system"} == {row.category for row in rows.values()}
+
+
+def test_tools_loaded_since_weigh_what_was_sent_of_them(folder: ClaudeFolder) -> None:
+    """By the request that had them, on the scale of the bill; by the table where none is logged (D11)."""
+    t = folder.main(version="2.1.332")
+    t.prompt("go")
+    system, read_tool, more = "You are a helper. " * 800, tool("Read", "reads " * 900), tool("CronList", "lists " * 450)
+    t.request_shape([system], [read_tool])
+    t.response("ok", context=6_000)
+    loads = [{"type": "tool_reference", "tool_name": name} for name in ("CronList", "mcp__wiki__find")]
+    t.call("ToolSearch", {"query": "cron"}, loads, context=6_100)
+    t.request_shape([system], [read_tool, more], shape="5" * 64)
+    t.response("done", context=7_000)
+    db = read(folder, t)
+    found = Analysed(db)
+    rows = {row.what: row for row in list_contents(found.facts, found.window, found.buckets)}
+    schemas = found.window.fixed_context.schema_tokens
+    loaded = found.buckets.contents.loaded_tokens - 330
+    assert 2 == rows["schemas of tools loaded on demand"].times
+    assert 0.45 * schemas < loaded < 0.6 * schemas
+    assert found.buckets.content_sum == judged_by_sums(db)
+
+
+def judged_by_sums(db: Path) -> int:
+    """What the store's sums say that the window of the only session holds."""
+    with closing(open_store(db)) as store:
+        fetch = partial(query.rows, store)
+        (standing,) = fetch(Standing, project=None, limit=None)
+        buckets = Many(fetch, [standing], {}, {}, Habits(), 0).judge(standing).buckets
+    assert buckets is not None
+    return buckets.content_sum

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from crusts_index.insight.session.mentions import short_names
-from crusts_index.insight.window.contents import FILE
+from crusts_index.insight.window.contents import FILE, MEMORY
 from crusts_index.insight.window.listed import Content
 from crusts_index.render import text
 from crusts_index.render.jsonout import dollars
@@ -48,12 +48,12 @@ def category_name(category: str) -> str:
 
 def shown_contents(contents: Sequence[Content], most: int = SHOWN) -> list[Shown]:
     """The first rows as they are shown, and all others in one."""
-    named = short_names(row.what for row in contents if row.kind == FILE)
+    named = short_names(row.what for row in contents if row.kind in (FILE, MEMORY))
     rows = [
         Shown(
             row.tokens,
             row.share,
-            named[row.what] if row.kind == FILE else row.what,
+            named.get(row.what, row.what),
             _often(row),
             LETTERS.get(row.category or "", ""),
             row.accuracy,

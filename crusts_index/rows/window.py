@@ -217,6 +217,16 @@ class SentParts(NamedTuple):
     names: str | None
 
 
+@of("sent_named")
+class SentNamed(NamedTuple):
+    """A tool or a file of instructions as it was sent: its name or path, and its tokens before a model's factor."""
+
+    transcript: int
+    record_id: int
+    name: str | None
+    tokens: float
+
+
 @of("session_pasted")
 class SessionPasted(NamedTuple):
     """The last /context that was pasted; `rows` is JSON."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from crusts_index.jsontext import dumps
 from crusts_index.rows.session import SessionPeer, SessionText
 from crusts_index.rows.trend import TrendStart
+from crusts_index.rows.window import SentNamed
 from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -287,6 +288,10 @@ class Facts:
         found = self._fetch(SessionPeer, session=self.session.session_id, project=project, version=version)
         firsts = dumps([[row.transcript, row.first_id] for row in found])
         return self._fetch(TrendStart, firsts=firsts) if found else []
+
+    def sent_named(self, kind: str) -> list[SentNamed]:
+        """The tools, or the files of instructions, that the session's transcripts say were sent (D11)."""
+        return self._fetch(SentNamed, transcripts=dumps(self.parts), kind=kind)
 
     def text(self, block_id: int) -> str | None:
         """The stored text of a block: whole for prompts, answers and summaries, else its beginning (D16)."""

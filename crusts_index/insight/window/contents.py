@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from crusts_index.insight.session.facts import Attachment, Block, Facts, ToolUse
     from crusts_index.insight.window.fixed import FixedContext
     from crusts_index.insight.window.listings import Recorded
+    from crusts_index.rows.window import SentNamed
 
     Name = tuple[str, str, str]
     """Kind, what, category: what is in one row."""
 
 EXACT, DERIVED, ESTIMATED = "exact", "derived", "estimated"
-FILE = "file"
+FILE, MEMORY = "file", "memory"
+_CLAUDE_MD = "CLAUDE.md files"
 _ACCURACIES = (EXACT, DERIVED, ESTIMATED)
 
 _SAID = {
@@ -39,12 +41,11 @@ _SAID = {
 """Texts that stand where a prompt stands, by their origin."""
 _ATTACHED = {
     "agent_listing_delta": ("agents", "agent listing"),
-    "nested_memory": ("memory", "nested CLAUDE.md files"),
+    "nested_memory": (MEMORY, "nested CLAUDE.md files"),
     "queued_command": ("attachment", "task notifications"),
     "task_reminder": ("attachment", "task reminders"),
     "todo_reminder": ("attachment", "task reminders"),
     "invoked_skills": ("skills", "skill bodies"),
-    "instructions": ("memory", "CLAUDE.md files"),
     SKILLS: ("skills", "skill listing"),
 }
 _FILES = ("file", "edited_text_file", "compact_file_reference")
@@ -92,7 +93,7 @@ def contents_of(facts: Facts, fixed: FixedContext, *, current: bool, recorded: R
     heaps = _Heaps(facts, blocks, recorded)
     heaps.add_fixed(fixed)
     heaps.add_blocks()
-    loaded = heaps.add_loaded(loaded_tools(facts, current=current))
+    loaded = heaps.add_loaded(loaded_tools(facts, current=current), fixed)
     tokens, accuracy = dict.fromkeys(CATEGORIES, 0), dict.fromkeys(CATEGORIES, EXACT)
     for (_, _, category), heap in heaps.by_name.items():
         tokens[category] += heap.tokens
@@ -110,6 +111,22 @@ def loaded_tools(facts: Facts, *, current: bool) -> list[str]:
     inside = {block.record_id for block in facts.blocks if block.in_window} if current else set()
     names += [load.name for load in facts.loads if not current or load.record_id in inside]
     return list(dict.fromkeys(names))
+
+
+def schema_sizes(facts: Facts, fixed: FixedContext) -> Mapping[str, int]:
+    """Tokens of the tools whose schemas the session logged, as they were sent last (D11)."""
+    is_any = facts.loads or any(one.discovered_tools for one in facts.compactions)
+    return sizes_as_sent(facts.sent_named("tool"), fixed) if is_any else {}
+
+
+def sizes_as_sent(sent: Iterable[SentNamed], fixed: FixedContext) -> Mapping[str, int]:
+    """Tokens by name of tools as sent, on the scale of the bill."""
+    return {row.name: round(row.tokens * fixed.sent_scale) for row in sent if row.name}
+
+
+def load_tokens(name: str, sizes: Mapping[str, int]) -> int:
+    """What a deferred tool costs from the ToolSearch result that loads it: as sent, else by the table (D11)."""
+    return sizes.get(name) or deferred_load_tokens(name)
 
 
 def apportioned(sizes: Sequence[int], total: int) -> list[int]:
@@ -156,6 +173,8 @@ class Names:
         one, subtype = self.attached.get(block.record_id), block.subtype or "other"
         if subtype in _FILES:
             return FILE, (one.name if one else None) or "attached files"
+        if subtype == "nested_memory" and one and one.name:
+            return MEMORY, one.name
         if subtype.startswith("hook_"):
             event = one.event if one else None
             return "attachment", f"hook output: {event}" if event else "hook output"
@@ -171,6 +190,7 @@ class _Heaps:
         inside = {block.record_id for block in blocks}
         listed = [one for one in facts.attachments if one.type in (TOOLS, INSTRUCTIONS) and one.record_id in inside]
         self._bodies = bodies_of(listed, recorded)
+        self._sent_files: list[SentNamed] | None = None
         self.by_name: dict[Name, Heap] = {}
 
     def add_fixed(self, fixed: FixedContext) -> None:
@@ -185,13 +205,16 @@ class _Heaps:
             accuracy = EXACT if block.is_exact else ESTIMATED
             one = attached.get(block.record_id) if block.kind == "attachment" else None
             if one is not None and one.type in (TOOLS, INSTRUCTIONS):
-                self._add_listing(block, one, accuracy)
+                self._add_shared(block, "listing", self._servers(one), accuracy)
+            elif block.subtype == "instructions":
+                self._add_shared(block, MEMORY, self._files(block.record_id), accuracy)
             else:
                 self._add((*self._names.of(block), block.category), [(block.tokens, block.call_ordinal)], accuracy)
 
-    def add_loaded(self, names: Sequence[str]) -> int:
+    def add_loaded(self, names: Sequence[str], fixed: FixedContext) -> int:
         """The schemas of deferred tools that were loaded since; their tokens."""
-        tokens = sum(map(deferred_load_tokens, names))
+        sizes = schema_sizes(self._facts, fixed) if names else {}
+        tokens = sum(load_tokens(name, sizes) for name in names)
         if tokens:
             came = {load.record_id for load in self._facts.loads if load.name in names}
             ordinals = [block.call_ordinal for block in self._blocks if block.record_id in came]
@@ -208,15 +231,25 @@ class _Heaps:
         if accuracy != EXACT and heap.accuracy != ESTIMATED:
             heap.accuracy = accuracy
 
-    def _add_listing(self, block: Block, one: Attachment, accuracy: str) -> None:
+    def _add_shared(self, block: Block, kind: str, rows: Sequence[tuple[str, float]], accuracy: str) -> None:
+        """A block that is of several rows, each with its share of it."""
+        sizes = apportioned([round(share * 1_000_000) for _, share in rows], block.tokens)
+        for (what, _), tokens in zip(rows, sizes, strict=True):
+            self._add((kind, what, block.category), [(tokens, block.call_ordinal)], accuracy)
+
+    def _servers(self, one: Attachment) -> list[tuple[str, float]]:
+        """What a record announces, by server."""
         servers = servers_in(one, self._bodies.get(one.record_id, {})) or [(None, 1.0)]
-        sizes = apportioned([round(share * 1_000_000) for _, share in servers], block.tokens)
-        for (server, _), tokens in zip(servers, sizes, strict=True):
-            if one.type == INSTRUCTIONS:
-                what = f"MCP instructions: {server}" if server else "MCP instructions"
-            else:
-                what = f"tools announced: {server}" if server else "tools announced: built-in"
-            self._add(("listing", what, block.category), [(tokens, block.call_ordinal)], accuracy)
+        if one.type == TOOLS:
+            return [(f"tools announced: {server or 'built-in'}", share) for server, share in servers]
+        return [(f"MCP instructions: {server}" if server else "MCP instructions", share) for server, share in servers]
+
+    def _files(self, record_id: int) -> list[tuple[str, float]]:
+        """The files of an `instructions` record, as far as they are known."""
+        if self._sent_files is None:
+            self._sent_files = self._facts.sent_named("file")
+        files = [(row.name, row.tokens) for row in self._sent_files if row.record_id == record_id and row.name]
+        return [(path, max(tokens, 1.0)) for path, tokens in files] or [(_CLAUDE_MD, 1.0)]
 
 
 def _used(block: Block, use: ToolUse | None) -> tuple[str, str]:

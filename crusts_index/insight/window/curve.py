@@ -6,8 +6,7 @@ from bisect import bisect_right
 
 from crusts_index.insight.session.facts import CATEGORIES
 from crusts_index.insight.window.buckets import scaled
-from crusts_index.insight.window.catalogue import deferred_load_tokens
-from crusts_index.insight.window.contents import Names
+from crusts_index.insight.window.contents import Names, load_tokens, schema_sizes
 from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -70,6 +69,7 @@ class _Held:
     def __init__(self, facts: Facts, window: Window) -> None:
         self._fixed = dict.fromkeys(CATEGORIES, 0) | window.fixed_context.by_category
         self._starts = {one.epoch: one for one in facts.all_compactions if one.on_path}
+        self._sizes = schema_sizes(facts, window.fixed_context)
         self._loads: dict[int, list[str]] = {}
         for load in facts.loads:
             self._loads.setdefault(load.record_id, []).append(load.name)
@@ -130,7 +130,7 @@ class _Held:
         for name in names:
             if name not in self._loaded:
                 self._loaded.add(name)
-                self.tokens["tools"] += deferred_load_tokens(name)
+                self.tokens["tools"] += load_tokens(name, self._sizes)
 
 
 def _result_of(block: Block) -> int | None:

@@ -52,6 +52,10 @@ class FixedContext(NamedTuple):
     """Where `schema_tokens` is from, in words; empty where nothing is divided."""
     tool_names: tuple[str, ...] = ()
     """Of the tools, where they are logged."""
+    sent_scale: float = 1.0
+    """Tokens as billed for each that a tool as sent was estimated at."""
+    files: tuple[tuple[str, int], ...] = ()
+    """Path and tokens of each of the CLAUDE.md files in it."""
 
     @property
     def by_category(self) -> dict[str, int]:
@@ -71,7 +75,7 @@ class FixedContext(NamedTuple):
         found = [
             ("schemas", f"tool schemas {self.source}".rstrip(), "tools", self.schema_tokens, ESTIMATED),
             ("fixed", f"system prompt {self.source}".rstrip(), "system", self.system_tokens, ESTIMATED),
-            ("memory", "CLAUDE.md files", "system", self.claude_md_tokens, ESTIMATED),
+            *(("memory", path, "system", tokens, ESTIMATED) for path, tokens in self.files),
             ("memory", "memory files", "state", self.memory_tokens, ESTIMATED),
             ("skills", "skill listing", "system", self.skill_tokens, ESTIMATED),
             ("fixed", UNDIVIDED, "system", self.tokens - other, DERIVED),
@@ -162,7 +166,8 @@ def fixed_by(start: Start | None) -> FixedContext:
         return FixedContext(start.usual, 0, 0, 0, 0, None, *known, reason, before_tokens=whole - start.usual)
     if start.sent is not None and start.sent.tools:
         return _divided_as_sent(start, start.sent, whole, said)
-    claude_md, memory, skills = _around(start)
+    files, memory, skills = _around(start)
+    claude_md = sum(tokens for _, tokens in files)
     internal = whole - start.schemas - claude_md - memory - skills
     if internal < LEAST_TOKENS:
         reason = f"{said} = {whole:,}, undivided: the parts known would not fit into it"
@@ -184,6 +189,7 @@ def fixed_by(start: Start | None) -> FixedContext:
         known_attachment_tokens=start.attachments,
         reason=reason,
         source=BY_CONTEXT if start.is_reported else BY_TABLE,
+        files=tuple(files),
     )
 
 
@@ -212,6 +218,7 @@ def _divided_as_sent(start: Start, sent: SentParts, whole: int, said: str) -> Fi
         system_tokens=system,
         source=source,
         tool_names=tuple(loads(sent.names)) if sent.names else (),
+        sent_scale=schemas / sent.tools,
     )
 
 
@@ -267,20 +274,22 @@ def _blocks_before(facts: Facts, first: Call) -> list[Block]:
     return before
 
 
-def _around(start: Start) -> tuple[int, int, int]:
-    """Tokens of CLAUDE.md files, memory and skill listings; nothing where they are not known as they were."""
+def _around(start: Start) -> tuple[list[tuple[str, int]], int, int]:
+    """CLAUDE.md files with their tokens, and tokens of memory and skill listings; nothing where they are not known as
+    they were."""
+    files: list[tuple[str, int]] = []
+    memory = skills = 0
     if not start.is_complete:
-        return 0, 0, 0
-    claude_md = memory = skills = 0
+        return files, memory, skills
     for one in start.files:
         loaded = one.detail.get("loaded_tokens", one.tokens)
         if one.kind in ("claude_md", "rule"):
             if not (start.is_nested and one.project_path is not None):
-                claude_md += loaded + one.detail.get("import_tokens", 0)
+                files.append((one.path, loaded + one.detail.get("import_tokens", 0)))
         elif one.kind == "memory":
             memory += loaded
         elif one.kind in ("skill", "command", "agent") and not start.is_listed:
             skills += loaded
     if not start.is_listed and not skills:
         skills = DEFAULT_SKILLS_TOKENS
-    return claude_md, memory, skills
+    return files, memory, skills

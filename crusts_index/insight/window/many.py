@@ -16,8 +16,8 @@ from crusts_index.insight.session.inferred import DROP_TOKENS
 from crusts_index.insight.session.parts import fork_of, uuid_key
 from crusts_index.insight.session.path import Fork, walk
 from crusts_index.insight.window.buckets import Buckets, is_counted, reconciled
-from crusts_index.insight.window.catalogue import core_schema_tokens, deferred_load_tokens
-from crusts_index.insight.window.contents import ESTIMATED, Contents
+from crusts_index.insight.window.catalogue import core_schema_tokens
+from crusts_index.insight.window.contents import ESTIMATED, Contents, load_tokens, sizes_as_sent
 from crusts_index.insight.window.evidence import (
     UNKNOWN,
     Automatic,
@@ -43,7 +43,7 @@ from crusts_index.rows.trend import (
     TrendSurrounding,
     TrendTold,
 )
-from crusts_index.rows.window import SentParts, SessionBranch, SessionPasted, SessionRecord, SessionTold
+from crusts_index.rows.window import SentNamed, SentParts, SessionBranch, SessionPasted, SessionRecord, SessionTold
 from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -143,6 +143,11 @@ class Many:
         removed = json.dumps([row.block_id for row in self._fetch(TrendRemoval, transcripts=transcripts)])
         rows = self._fetch(TrendContents, windows=windows, paths=paths, kept=kept, removed=removed)
         self._contents = {row.transcript: row for row in rows}
+        loaded = [row.transcript for row in rows if row.loads]
+        loaded += [one.transcript for one in plain if one.discovered_tools]
+        self._schemas: dict[int, list[SentNamed]] = {}
+        for part in self._fetch(SentNamed, transcripts=json.dumps(loaded), kind="tool") if loaded else ():
+            self._schemas.setdefault(part.transcript, []).append(part)
 
     def _path(self, one: Standing) -> list[list[int | None]]:
         """The live path as rows of branch, last record and response (D10)."""
@@ -265,6 +270,7 @@ class Many:
             tokens[category] += amount
         lists = (one.discovered_tools, row.loads if row else None)
         names = [name for names in lists if names for name in json.loads(names)]
-        loaded = sum(map(deferred_load_tokens, dict.fromkeys(map(str, names))))
+        sizes = sizes_as_sent(self._schemas.get(one.transcript, ()), fixed)
+        loaded = sum(load_tokens(name, sizes) for name in dict.fromkeys(map(str, names)))
         tokens["tools"] += loaded
         return Contents(tokens, dict.fromkeys(CATEGORIES, ESTIMATED), messages, loaded)
