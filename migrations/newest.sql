@@ -522,4 +522,16 @@ CREATE TABLE habits (
 	support INTEGER NOT NULL, 
 	PRIMARY KEY (kind, scope, since_ms)
 ) WITHOUT ROWID;
-insert into alembic_version (version_num) values ('0003');
+CREATE TABLE stored_rebuilds (
+	response_id INTEGER NOT NULL, 
+	rebuilt_tokens INTEGER NOT NULL, 
+	gap_ms INTEGER, 
+	changes INTEGER DEFAULT '0' NOT NULL, 
+	PRIMARY KEY (response_id)
+);
+CREATE TABLE stored_version_starts (
+	record_id INTEGER NOT NULL, 
+	version INTEGER, 
+	PRIMARY KEY (record_id)
+);
+insert into alembic_version (version_num) values ('0004');

@@ -14,7 +14,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.builders import OMIT, START, Clock, Json, Transcript, dumps, image_block, thinking_block, usage
+from tests.builders import OMIT, SHAPE, START, Clock, Json, Transcript, dumps, image_block, thinking_block, tool, usage
 
 PROJECTS = ("/home/ada/site", "/home/ada/api_v2")
 SESSIONS = tuple(f"5e551001-0000-4000-8000-00000000000{n}" for n in range(1, 5))
@@ -69,6 +69,10 @@ class Sheet:
     transcript: Transcript
     uuids: list[str]
     calls: int = 0
+    request: str | None = None
+    """The last request, how many messages it had, and its shape."""
+    sent: int = 0
+    shape: str = SHAPE
 
 
 @cache  # building strategies anew costs more than drawing from them
@@ -123,6 +127,10 @@ def events(odd: bool = True) -> st.SearchStrategy[Event]:
         ("microcompact", counts, nothing, nothing),
         ("rewrite", st.integers(0, 99), nothing, nothing),
         ("wait", st.integers(0, 9_000), nothing, nothing),
+        ("asked", st.integers(0, 3), st.sampled_from(("low", "high")), usages(odd)),
+        ("shape", st.sampled_from(("5ade" * 16, "0dd5" * 16)), st.sampled_from(("Read", "Bash")), nothing),
+        ("switch", st.sampled_from(MODELS), st.sampled_from(("2.1.300", "2.1.332")), nothing),
+        ("instructions", st.sampled_from(("Be brief.", "Be kind.")), nothing, nothing),
     ]
     if odd:
         kinds += [
@@ -256,6 +264,24 @@ def _wait(sheet: Sheet, seconds: Any, *_: Any) -> None:
     sheet.transcript.clock.now += timedelta(seconds=seconds)
 
 
+def _asked(sheet: Sheet, dropped: Any, effort: Any, counted: Any) -> None:
+    """A request as newer versions log it, perhaps with fewer messages than the one before had, and its answer."""
+    t = sheet.transcript
+    kept = max(0, sheet.sent - dropped)
+    asked = t.request(base=sheet.request or OMIT, keep=kept, tail=2, shape=sheet.shape, effort=effort)
+    sheet.request, sheet.sent = asked, kept + 2
+    t.response("so", usage=counted, requestRef=asked)
+
+
+def _shape(sheet: Sheet, shape: Any, name: Any, _: Any) -> None:
+    sheet.shape = shape
+    sheet.transcript.request_shape(["You help."], [tool(name)], shape=shape)
+
+
+def _switch(sheet: Sheet, model: Any, version: Any, _: Any) -> None:
+    sheet.transcript.model, sheet.transcript.version = model, version
+
+
 def _odd_field(sheet: Sheet, field: Any, value: Any, _: Any) -> None:
     t = sheet.transcript
     t.response("odd", context=_context(sheet))
@@ -293,6 +319,10 @@ PLAYED: dict[str, Callable[[Sheet, Any, Any, Any], Any]] = {
     "microcompact": _microcompact,
     "rewrite": _rewrite,
     "wait": _wait,
+    "asked": _asked,
+    "shape": _shape,
+    "switch": _switch,
+    "instructions": lambda sheet, text, *_: sheet.transcript.instructions({"/home/ada/site/CLAUDE.md": text}),
     "odd_time": lambda sheet, time, text, _: sheet.transcript.prompt(text, timestamp=time),
     "odd_field": _odd_field,
     "unknown": _unknown,

@@ -10,6 +10,7 @@ from crusts_index.index.changed import note_answers, note_responses
 from crusts_index.index.estimates import spread_outputs
 from crusts_index.index.extent import same_id
 from crusts_index.index.plain_calls import Fresh, add_plain
+from crusts_index.index.rebuilds import keep_rebuild, note_rebuilds
 from crusts_index.store.driver import sqlite3
 from crusts_index.store.prices import resolve_prices
 from crusts_index.transcript.rows import RECORD_BITS
@@ -111,6 +112,7 @@ def settle_calls(
     if not ids and not continued:
         return
     _fill(store, "touched", ids)
+    note_rebuilds(store, "touched")
     edges = store.execute(_NEIGHBOURS).fetchall()
     related = {edge[0] for edge in edges}
     _fill(store, "related", related)
@@ -204,9 +206,11 @@ def release_calls(store: sqlite3.Connection, low: int, high: int, *, retain: boo
                     "update stored_responses set id = ?1, last_ahead = id + last_ahead - ?1 where id = ?2",
                     (following, response),
                 )
+                keep_rebuild(store, response, following)
                 touched.add(following)
                 following -= 1
-    store.execute("delete from stored_responses where id between ? and ?", (low, high))
+    for table, column in (("stored_responses", "id"), ("stored_rebuilds", "response_id")):
+        store.execute(f"delete from {table} where {column} between ? and ?", (low, high))
     return touched
 
 
@@ -231,7 +235,8 @@ def drop_returned(store: sqlite3.Connection, transcripts: Iterable[int]) -> set[
     note_responses(store, touched)
     store.executemany("delete from stored_calls where id = ?", [(call,) for call in calls])
     touched -= returned.keys()
-    store.executemany("delete from stored_responses where id = ?", [(response,) for response in returned])
+    for table, column in (("stored_responses", "id"), ("stored_rebuilds", "response_id")):
+        store.executemany(f"delete from {table} where {column} = ?", [(response,) for response in returned])
     _release(store, touched)
     return touched
 

@@ -176,6 +176,9 @@ def _retain(store: sqlite3.Connection, condition: str, value: int, but: list[int
         marks = ", ".join(f":{name}" for name in names)
         store.execute(f"insert into stored_responses ({', '.join(names)}) values ({marks})", values)
         store.execute("insert or ignore into threads select * from old.threads where id = ?", (values["thread_id"],))
+        rebuild = store.execute("select * from old.stored_rebuilds where response_id = ?", (row[0],)).fetchone()
+        if rebuild is not None:
+            store.execute("insert or replace into stored_rebuilds values (?, ?, ?, ?)", (lowest, *rebuild[1:]))
         made.add(lowest)
     return made
 

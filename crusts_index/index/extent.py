@@ -17,6 +17,8 @@ BY_RECORD = {
     "attachments": "record_id",
     "context_reports": "id",
     "stored_sent_parts": "record_id",
+    "stored_version_starts": "record_id",
+    "stored_rebuilds": "response_id",
     "request_shapes": "record_id",
     "stored_requests": "record_id",
     "stored_tool_uses": "id",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from crusts_index.index.find import Seen
 from crusts_index.tuples import NamedTuple
 
-PARSER = 4
+PARSER = 5
 """Number of the parser. Who reads the same bytes otherwise raises it: live transcripts are then read again."""
 
 TYPE_CHECKING = False

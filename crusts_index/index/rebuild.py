@@ -98,6 +98,7 @@ def _carry_over(old: str, fresh: str, seen: list[Seen]) -> Marks:
                 copy_rows(store, one)
             copy_table(store, "context_reports", "id < 0")
             copy_table(store, "stored_responses", "id < 0")
+            copy_table(store, "stored_rebuilds", "response_id < 0")
             # Threads of live transcripts that retained responses name.
             store.execute(
                 "insert or ignore into threads select * from old.threads"

@@ -13,6 +13,7 @@ from crusts_index.index.changed import (
     note_changed_calls,
 )
 from crusts_index.index.extent import CURVE_PART, SUMS, bounds
+from crusts_index.index.rebuilds import forget_rebuilds, settle_rebuilds
 from crusts_index.index.window_sums import settle_windows
 from crusts_index.store.call_sums import SUM_CALLS
 from crusts_index.store.driver import sqlite3
@@ -132,6 +133,7 @@ def settle_sums(store: sqlite3.Connection) -> None:
             store.execute(f"delete from temp.{table.partition(' ')[0]}")
         _settle_calls(store)
         _settle_curves(store)
+    settle_rebuilds(store)
     _settle_tools(store)
     gather_answers(store)
     settle_windows(store)
@@ -141,6 +143,7 @@ def settle_sums(store: sqlite3.Connection) -> None:
 def settle_all_sums(store: sqlite3.Connection) -> None:
     """Make all sums again."""
     forget_notes(store)
+    forget_rebuilds(store)
     for table in SUMS:
         store.execute(f"delete from {table}")
     note_all(store, -_BEYOND, -1)

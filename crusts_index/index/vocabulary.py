@@ -14,6 +14,7 @@ WORDS: dict[str, tuple[str, ...]] = {
         "stored_tool_uses": "name agent_type resolved_model use_session result_session",
         "stored_requests": "model effort source agent",
         "stored_sent_parts": "kind name",
+        "stored_version_starts": "version",
         "stored_call_sums": "model",
         "stored_tool_sums": "name",
         "stored_curve_models": "model",

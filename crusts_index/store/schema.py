@@ -300,6 +300,13 @@ request_shapes = Table(
     _int("shape_hash", "48 bits over `shapeHash`"),
 )
 
+stored_version_starts = Table(
+    "stored_version_starts",
+    metadata,
+    _int("record_id", "a record that names another version of Claude Code than those before it", primary_key=True),
+    _word("version", "the version"),
+)
+
 stored_sent_parts = Table(
     "stored_sent_parts",
     metadata,
@@ -741,6 +748,27 @@ stored_curve_models = Table(
     _int("last_id", "the last one", nullable=False),
     _int("fall_tokens", "by how much the context fell from the call before at most; null = there is none before"),
     sqlite_with_rowid=False,
+)
+
+stored_rebuilds = Table(
+    "stored_rebuilds",
+    metadata,
+    _int(
+        "response_id",
+        "a response that sent again what was in the context before, or is the first behind a boundary (D21)",
+        primary_key=True,
+    ),
+    _int("rebuilt_tokens", "how much it sent again, exact: at most what it sent", nullable=False),
+    _int("gap_ms", "of a break: from the last line of the response before it to its first; null = not known"),
+    _count(
+        "changes",
+        "1 = the first behind a boundary; of a break, what differs from the response before it: 2 = another branch;"
+        " 4 = another model; 8 = the context was cut: something was taken out, or it is smaller; 16 = another version;"
+        " 32 = tools, servers, skills or agents were listed; 64 = CLAUDE.md files changed; 128 = a subagent was asked"
+        " again; 256 = what was cached lives an hour; of its request: 512 = earlier messages were changed; 1024 ="
+        " system or tools; 2048 = effort; 4096 = where it asked for caching; 8192 = model; 16384 = both are"
+        " logged; 32768 = tools",
+    ),
 )
 
 stored_window_sums = Table(

@@ -72,6 +72,7 @@ class Fold:
         }
         self._records: list[Row] = []
         self._problems: list[Row] = []
+        self._versions: list[Row] = []
         # What the record before said of session, folder, version and the like: few say anything else.
         self._said: tuple[str | None, ...] = ()
         self._session: str | None = None
@@ -139,6 +140,7 @@ class Fold:
             "attachments": notices.attachments,
             "stored_requests": requests.requests,
             "request_shapes": requests.shapes,
+            "stored_version_starts": self._versions,
             "stored_sent_parts": requests.parts,
             "cost_states": notices.costs,
             "meta_records": notices.meta + speech.titles.rows,
@@ -152,7 +154,7 @@ class Fold:
         requests.requests, requests.shapes, requests.parts = [], [], []
         notices.compactions, notices.preserved, notices.removals, notices.costs = [], [], [], []
         notices.attachments, notices.meta, speech.titles.rows = [], [], []
-        self._records, self._problems = [], []
+        self._records, self._problems, self._versions = [], [], []
         return batch
 
     def _note(self, offset: int, length: int, record: Record) -> int | None:
@@ -168,7 +170,7 @@ class Fold:
         said = (record.cwd, record.version, record.git_branch, record.entrypoint, record.agent_id)
         if said != self._said:
             self._said = said
-            self._note_changes(record)
+            self._note_changes(offset, record)
         time_ms = milliseconds(record.timestamp)
         if time_ms is None:
             if record.type not in TIMED:
@@ -183,13 +185,14 @@ class Fold:
                 about.first_ms = time_ms
         return time_ms
 
-    def _note_changes(self, record: Record) -> None:
+    def _note_changes(self, offset: int, record: Record) -> None:
         about = self._about
         if record.cwd:
             about.last_cwd = record.cwd
             about.first_cwd = about.first_cwd or record.cwd
-        if record.version:
+        if record.version and record.version != about.last_version:
             about.last_version = record.version
+            self._versions.append((self._record_base | offset, self._words[record.version]))
             about.version = about.version or record.version
         if record.git_branch:
             about.git_branch = record.git_branch

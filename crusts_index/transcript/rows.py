@@ -34,6 +34,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "attachments": "record_id type name event added removed",
         "stored_requests": "record_id uuid base kept tail shape_hash cache_hash model effort source agent",
         "request_shapes": "record_id shape_hash",
+        "stored_version_starts": "record_id version",
         "stored_sent_parts": "record_id place kind name path chars soft marks",
         "context_reports": "id time_ms version model used_tokens window_tokens rows",
         "cost_states": "transcript_id model record_id input_tokens output_tokens thinking_tokens cache_read_tokens"
