@@ -1,4 +1,4 @@
-"""Made-up sessions, each with one cause for a cache that did not hold planted in it, and the call where it shows (D21)."""
+"""Made-up sessions, each with one cause for a cache that did not hold planted in it (D21)."""
 
 from __future__ import annotations
 
