@@ -3,8 +3,6 @@
 Whoever indexes learns by it, whoever judges asks it; pure functions of names and numbers (D10).
 """
 
-from functools import cache
-
 from crusts_index.models import model_family
 from crusts_index.tuples import NamedTuple
 
@@ -43,9 +41,17 @@ FIRST_POINT = 4
 """Calls of a past window before the first one whose forecast is judged."""
 
 
-@cache
+_versions: dict[str | None, Version] = {}
+
+
 def parse_version(version: str | None) -> Version:
     """The numbers of a Claude Code version, fit for comparing; empty (below all others) if it has none."""
+    if version not in _versions:
+        _versions[version] = _numbers(version)
+    return _versions[version]
+
+
+def _numbers(version: str | None) -> Version:
     numbers = []
     for part in (version or "").strip().removeprefix("v").split("."):
         digits = part[: len(part) - len(part.lstrip("0123456789"))]

@@ -123,9 +123,12 @@ def test_the_advice(folder: ClaudeFolder) -> None:
     assert command in folder.crusts("hooks", "auto-inject", "log", "--verbose").out
 
 
-def test_without_a_store_the_command_is_regular(folder: ClaudeFolder) -> None:
-    """The transcript's end says how full it is; what is waste needs the store."""
-    assert "\n    /compact\n" in said(folder, payload(session(folder, 150_000)))
+def test_without_a_store_the_same_is_advised(folder: ClaudeFolder) -> None:
+    """The transcript is read apart, and no store is made of it."""
+    text = said(folder, payload(session(folder, 150_000)))
+    assert not (folder.home / ".claude-crusts" / "index.db").exists()
+    command = folder.crusts("fix", SESSION, "--json").json()["compactCommand"]
+    assert f"\n    {command}\n" in text
 
 
 @pytest.mark.parametrize("is_stored", [True, False])

@@ -138,8 +138,6 @@ def test_what_is_asked_of_one_session_takes_no_longer_beside_others() -> None:
         transcript, uuid = one(db, f"{opens} and t.kind = 'main'")
         asked: dict[str, dict[str, object]] = {
             "session_record": {"transcript": transcript, "uuid": uuid},
-            "status_opener": {"transcript": transcript, "uuid": uuid},
-            "status_reads": {"transcript": transcript, "path": "/a.py", "offset": None, "limit": None},
             "session_other_reads": {"session": t.session},
         }
         alone = {name: steps(db, name, **given) for name, given in asked.items()}

@@ -12,7 +12,6 @@ import pytest
 
 from crusts_index import rows
 from crusts_index.rows.session import SessionText
-from crusts_index.rows.window import SessionCall
 from crusts_index.store import query
 from crusts_index.store.open import open_store
 from crusts_index.store.upgrade import ensure
@@ -55,13 +54,6 @@ def test_a_row_has_names_and_is_a_tuple(store: sqlite3.Connection, tmp_path: Pat
     assert ("hello", 1 << 40 | 7) == (row.text, row.block_id)
     assert (1 << 40 | 7, "hello") == row
     assert "SessionText(block_id=1099511627783, text='hello')" == repr(row)
-
-
-def test_a_class_may_take_the_rows_of_another_query(store: sqlite3.Connection) -> None:
-    """`status_calls` gives some of the rows of `session_calls`; its own parameters are asked for."""
-    assert [] == query.rows(store, SessionCall, "status_calls", transcript=1, last=2, largest=0)
-    with pytest.raises(TypeError, match=r"queries/status_calls.sql: not given: \['largest', 'last'\]"):
-        query.rows(store, SessionCall, "status_calls", transcript=1)
 
 
 def test_rows_are_read_by_name() -> None:

@@ -1,4 +1,4 @@
-"""`crusts status`: the number of `analyze` from a few rows and the new bytes, and never anything but a line."""
+"""`crusts status`: the number of `analyze` at the same moment, and never anything but a line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crusts_index.index.tail import Tail
 from crusts_index.insight.session.facts import Facts
 from crusts_index.insight.session.loading import load
 from crusts_index.insight.window.judge import Window, window_of
@@ -23,7 +22,6 @@ from crusts_index.quick.named import Named
 from crusts_index.store import query
 from crusts_index.store.open import open_store
 from crusts_index.store.settings import Settings
-from crusts_index.transcript.state import State, ThreadState
 from tests.builders import SESSION, ClaudeFolder, Transcript
 from tests.picture import index, new_store, scratch
 from tests.profiles import examples
@@ -43,7 +41,7 @@ def settings_of(db: Path) -> Settings:
         timezone=None,
         json=False,
         verbose=False,
-        refresh=False,
+        refresh=True,
         no_color=True,
         config={},
     )
@@ -69,7 +67,7 @@ def from_all_rows(db: Path, session: str) -> tuple[dict[str, Any], int]:
         return told(facts, window_of(facts, window_settings(fetch, facts, {}, {}, NOW))), facts.session.messages
 
 
-def from_few_rows(db: Path, path: Path, session: str) -> tuple[dict[str, Any], int]:
+def from_status(db: Path, path: Path, session: str) -> tuple[dict[str, Any], int]:
     """What `status` says, and the number of messages."""
     live = Live(settings_of(db), Named(session, str(path)), NOW)
     try:
@@ -81,7 +79,7 @@ def from_few_rows(db: Path, path: Path, session: str) -> tuple[dict[str, Any], i
 @pytest.mark.long
 @given(transcripts(odd=False), st.integers(0, 40))
 @examples(30)
-def test_store_and_new_bytes_say_what_the_index_says(transcript: Transcript, split: int) -> None:
+def test_what_is_new_is_read_first(transcript: Transcript, split: int) -> None:
     """However much of a transcript is indexed: the window is the one that indexing all of it would give."""
     lines = transcript.lines()
     with scratch() as folder:
@@ -92,9 +90,9 @@ def test_store_and_new_bytes_say_what_the_index_says(transcript: Transcript, spl
         index(db, folder / "config")
         with path.open("ab") as file:
             file.writelines(lines[split:])
-        ahead, _ = from_few_rows(db, path, transcript.session)
+        ahead, _ = from_status(db, path, transcript.session)
         index(db, folder / "config")
-        assert from_all_rows(db, transcript.session) == from_few_rows(db, path, transcript.session)
+        assert from_all_rows(db, transcript.session) == from_status(db, path, transcript.session)
         assert from_all_rows(db, transcript.session)[0] == ahead
 
 
@@ -119,8 +117,8 @@ def long_transcript(folder: ClaudeFolder, calls: int = 300) -> Transcript:
     return t
 
 
-def test_a_long_session_is_told_from_few_rows(tmp_path: Path) -> None:
-    """Only the last calls are read, and the number is that of `analyze`; so it is right after a compaction."""
+def test_a_long_session_is_told_alike(tmp_path: Path) -> None:
+    """The number is that of `analyze`; so it is right after a compaction."""
     folder = ClaudeFolder(tmp_path)
     t = long_transcript(folder)
     t.write()
@@ -189,10 +187,3 @@ def test_without_a_store_it_is_still_json(tmp_path: Path, trouble: str) -> None:
             assert json.loads(done.out)["sessionId"] is None
     assert 0 == folder.crusts("status", "nonesuch", "--db", str(db)).code
     assert (trouble == "none") == (not db.exists())
-
-
-def test_the_reader_s_state_is_understood() -> None:
-    """The state that the reader leaves is read without the reader: same fields, same order."""
-    state = State(threads=[ThreadState("main", 7, 5, 2, 3, 1, 2, is_chained=True), ThreadState("sidechain", 70)])
-    tail = Tail(lambda *_, **__: [], 1, state.dump())
-    assert (7, 2, 3) == (tail.messages, tail.branch_count, tail.epochs)

@@ -95,22 +95,23 @@ def test_the_payload_alone_is_enough(tmp_path: Path) -> None:
     assert "○ crusts: nothing yet" == shown(folder, payload(t))
 
 
-def test_only_new_bytes_are_read_and_nothing_is_written(tmp_path: Path) -> None:
-    """What stands before the store's offset is not looked at, a half line waits, and no file changes."""
+def test_what_is_new_is_taken_in(tmp_path: Path) -> None:
+    """The whole lines behind the store's offset; a half line waits. With --no-index they are read apart from it."""
     folder = ClaudeFolder(tmp_path)
     t = talk(folder, 20_000, 22_000, 24_000)
     folder.crusts("index")
     assert t.path is not None
-    whole = t.path.read_bytes()
-    t.path.write_bytes(b"#" * (len(whole) - 1) + b"\n")  # same file, same length: only an index run would see it
     t.response("on", context=26_000, output=100)
     last = t.pieces[-1]
     with t.path.open("ab") as file:
         file.write(last + last[: len(last) // 2])
     db = tmp_path / ".claude-crusts" / "index.db"
-    before = (db.read_bytes(), ask(db, "select * from transcripts"), sorted(os.listdir(tmp_path)))
+    before = ask(db, "select * from transcripts")
+    assert "○ 13%" in folder.crusts("statusline", "--no-index", stdin=payload(t)).out
+    assert before == ask(db, "select * from transcripts")
     assert "○ 13% · 157 calls left · cache cold" == shown(folder, payload(t))
-    assert before == (db.read_bytes(), ask(db, "select * from transcripts"), sorted(os.listdir(tmp_path)))
+    whole = t.path.stat().st_size - len(last) // 2
+    assert [(whole,)] == ask(db, "select offset from transcripts")
 
 
 def test_marks_and_cache(tmp_path: Path) -> None:
@@ -422,13 +423,13 @@ def test_wrong_usage_is_told(tmp_path: Path) -> None:
 
 
 def test_nothing_slow_is_imported(tmp_path: Path) -> None:
-    """A whole run, with store, tail and payload, imports neither re nor json nor anything of ours that is slow."""
+    """Where the store has all of the transcript, a run imports neither re nor json nor what is slow of ours."""
     folder = ClaudeFolder(tmp_path)
     t = talk(folder, 20_000, 22_000, 24_000)
-    folder.crusts("index")
-    folder.crusts("hooks", "enable")
     t.response("on", context=26_000, output=100)
     t.append()
+    folder.crusts("index")
+    folder.crusts("hooks", "enable")
     code = (
         "import sys\nfrom crusts_index.__main__ import main\nassert main(['statusline']) == 0\n"
         "print(*sys.modules, file=sys.stderr)"

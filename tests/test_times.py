@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crusts_index.index import logged
 from crusts_index.transcript.times import milliseconds
 from tests.profiles import examples
 
@@ -60,34 +59,3 @@ def test_one_character_off(place: int, other: str, cut: int) -> None:
 def test_what_is_a_time(stamp: str | None, expected: int | None) -> None:
     """Cut to the millisecond, in any zone; what is no time is none."""
     assert expected == milliseconds(stamp)
-
-
-DIGITS = st.sampled_from([*range(34), 59, 60, 61])
-
-
-@examples(400)
-@given(st.sampled_from([0, 1, 1969, 1970, 2000, 2024, 2026, 2100, 9999]), st.lists(DIGITS, min_size=5, max_size=5))
-def test_a_status_line_s_clock_is_the_library_s(year: int, parts: list[int]) -> None:
-    """Reckoned without the library's dates, it gives what they give, also for days that no month has."""
-    month, day, hour, minute, second = parts
-    stamp = f"{year:04d}-{month:02d}-{day:02d}T{hour:02d}:{minute:02d}:{second:02d}.678Z"
-    try:
-        expected = (datetime.fromisoformat(stamp) - EPOCH) // timedelta(milliseconds=1)
-    except ValueError:
-        assert logged.milliseconds(stamp) is None
-    else:
-        assert expected == logged.milliseconds(stamp)
-
-
-@examples(200)
-@given(st.integers(0, len(WRITTEN) - 1), st.sampled_from("0159:.ZT+- Wx٣"), st.integers(0, 1))
-def test_a_status_line_s_clock_off_by_one_character(place: int, other: str, cut: int) -> None:
-    """A character more or another one: likewise."""
-    stamp = WRITTEN[:place] + other + WRITTEN[place + cut :]
-    try:
-        moment = datetime.fromisoformat(stamp)
-    except ValueError:
-        assert logged.milliseconds(stamp) is None
-        return
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    assert int(moment.timestamp() * 1000 + 0.5) == logged.milliseconds(stamp)

@@ -120,7 +120,7 @@ class StatusPayload:
         self.columns = _count(fields.get("columns")) or None
         self.told = Told(fields, self.session_id, self.model_id)
         self.window_size = self.told.window_tokens
-        self.context_tokens, self.output_tokens = _usage(_object(fields.get("context_window")))
+        self.context_tokens, self.output_tokens = read_usage(_object(fields.get("context_window")).get("current_usage"))
 
 
 def read_hook(data: bytes) -> HookPayload | None:
@@ -145,12 +145,11 @@ def read_status(data: bytes) -> StatusPayload | None:
 def _window_size(window: "dict[str, Any]") -> int | None:
     size = _tokens(window.get("context_window_size")) or _tokens(window.get("total_tokens")) or None
     # Some versions sent 200,000 for a window that held far more (D10).
-    return size if size and (_usage(window)[0] or 0) <= size else None
+    return size if size and (read_usage(window.get("current_usage"))[0] or 0) <= size else None
 
 
-def _usage(window: "dict[str, Any]") -> tuple[int | None, int | None]:
-    """The input side of the last call, and its output."""
-    usage = window.get("current_usage")
+def read_usage(usage: object) -> tuple[int | None, int | None]:
+    """The input side of a call by its usage, and its output; None for what is not known."""
     said = _object(usage) if isinstance(usage, dict) else {"input_tokens": usage}
     # Behind a compaction all are 0 until the next call: not known yet. One part that makes no sense makes no sum.
     parts = [0 if said.get(key) is None else _tokens(said[key]) for key in _INPUT]

@@ -23,7 +23,8 @@ from crusts_index.insight.waste.snapshot import (
 )
 from crusts_index.quick.live import Live
 from crusts_index.quick.named import Named, latest, unindexed
-from crusts_index.rows.window import SessionPart, StatusTranscript
+from crusts_index.rows.live import LiveTranscript
+from crusts_index.rows.window import SessionPart
 from crusts_index.store import when
 from crusts_index.store.open import open_store
 from crusts_index.store.settings import Settings
@@ -121,7 +122,7 @@ class Watched:
         try:
             with closing(open_store(self._settings.db, timeout=LOCK_SECONDS)) as connection:
                 store = Store(connection, self._settings)
-                rows = store.fetch(StatusTranscript, path=self.follower.path, session=None)
+                rows = store.fetch(LiveTranscript, path=self.follower.path, session=None)
                 if not rows:
                     return None
                 if not is_whole and rows[0].offset != os.path.getsize(self.follower.path):

@@ -108,26 +108,16 @@ def read_log(settings: "Settings", limit: int | None = None) -> "list[dict[str, 
 
 
 def _actions(live: "Live", settings: "Settings") -> "list[Action]":
-    """What to do by what the store knows of the session, at most one turn behind, and the window as it is now."""
+    """What to do about the window, by what the store knows of the session."""
     from crusts_index.insight.waste.actions import compact
     from crusts_index.insight.waste.gate import compact_from, gate_of
 
-    if live.connection is None or live.head is None:
+    if live.head is None:
         return compact(live.window, (), least=compact_from(gate_of(settings.config)))
-    from functools import partial
-
-    from crusts_index.insight.session.loading import load
-    from crusts_index.insight.window.habits import habits_of
-    from crusts_index.insight.window.judge import window_of
-    from crusts_index.insight.window.settings import window_settings
     from crusts_index.quick.advised import advised, waste_of
-    from crusts_index.store import query
 
-    fetch = partial(query.rows, live.connection)
-    facts = load(fetch, live.facts.session.session_id)
-    held = window_settings(fetch, facts, settings.config, os.environ, live.now_ms)
-    window = window_of(facts, held, habits_of(fetch))
-    return advised(fetch, settings, facts, live.window, waste_of(fetch, settings, facts, window))
+    waste = waste_of(live.fetch, settings, live.facts, live.window)
+    return advised(live.fetch, settings, live.facts, live.window, waste)
 
 
 def _is_too_soon(settings: "Settings", session_id: str, gate: "Gate", now: int) -> bool:

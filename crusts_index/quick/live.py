@@ -1,85 +1,64 @@
-"""The window of one session as it stands this moment: the store, and the bytes of its transcript that the store does
-not have yet. The rows and the judgement are those of every other command; only fewer rows are read."""
+"""The session that a quick command is about, and its window as it stands this moment: its transcript is brought up to
+date in the store by the index's own code, bounded in time; then it is loaded and judged like any other (D10)."""
 
 import os
-from functools import partial
-from itertools import pairwise
+import sys
 
 from crusts_index.claude.transcripts import place_of
 from crusts_index.errors import CrustsError, ignored
-from crusts_index.index.tail import Tail
-from crusts_index.insight.window.habits import Habits, habits_of
-from crusts_index.insight.window.settings import WindowSettings, window_settings
-from crusts_index.quick.glance import Outline, glance
-from crusts_index.quick.named import Named, open_quietly, stem_of
+from crusts_index.quick import target
+from crusts_index.quick.named import PATIENCE, Named, open_quietly, stem_of
 from crusts_index.regular import is_regular
-from crusts_index.rows import queries_of
-from crusts_index.rows.window import (
-    SessionBlock,
-    SessionBoundary,
-    SessionBranch,
-    SessionCall,
-    SessionEnd,
-    SessionLeaf,
-    SessionPart,
-    SessionRecord,
-    SessionRemoval,
-    SessionReport,
-    SessionSurrounding,
-    SessionTold,
-    StatusResult,
-    StatusShape,
-    StatusTranscript,
-)
+from crusts_index.rows.live import LiveResult, LiveTranscript
 from crusts_index.store import query
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import sqlite3
     from typing import Any
 
-    from crusts_index.insight.session.facts import Facts
+    from crusts_index.insight.session.facts import Call, Facts
+    from crusts_index.insight.window.habits import Habits
     from crusts_index.insight.window.judge import Window
+    from crusts_index.insight.window.settings import WindowSettings
     from crusts_index.rows import Row
     from crusts_index.store.settings import Settings
 
-LAST_CALLS = 40
-DROP_TOKENS = 30_000  # as in insight.inferred
-BLOCKS_OF_CALLS = 8
+READ_SECONDS = 0.8
+"""The longest that new bytes are read; the next run goes on from there."""
+MOST_APART = 4 << 20
+"""Bytes of a transcript that are read again and again while the store is not to be written."""
+JUST_BEFORE = 3
+"""A payload may be as old as the last calls, and is not believed then."""
 REREAD_TOKENS = 1_000
 OVERSIZED_TOKENS = 10_000
-_ALL = -1
 _CACHE_MS = 300_000
 _CACHE_1H_MS = 3_600_000
 
 
-class Cost:
-    """A result that has just cost much: its tool, its path, its tokens (X-size), whether it was a re-read."""
-
-    def __init__(self, tool: str | None, path: str | None, tokens: int, *, is_reread: bool) -> None:
-        self.tool, self.path, self.tokens, self.is_reread = tool, path, tokens, is_reread
-
-
 class Live:
-    """A session's facts and window, with the bytes read past the store. `close` it in the end."""
+    """A session and its window; `close` it in the end. `head` is what the store has of its transcript, None for
+    nothing; `facts` are there where they were needed.
+
+    `since` is the call from which on results have just come in, None for none; `is_warm` whether the last call's cache
+    is still there: for 5 minutes, or an hour where it was written for one; None where it had none.
+    """
+
+    facts: "Facts"
+    window: "Window"
+    session_id: str
+    project: str
+    compactions: int
+    since: int | None = None
+    is_warm: bool | None = None
 
     def __init__(self, settings: "Settings", named: Named, now_ms: int, *, trim: bool = False) -> None:
         self._settings, self._named, self._trim = settings, named, trim
         self.now_ms = now_ms
         self.connection = named.connection or open_quietly(settings)
-        self.head: StatusTranscript | None = None
         self.head = self._head()
         self.path = self._path()
-        if self.head is not None and not self._still_holds(self.head):
-            self.head = None
-        self.tail = self._read_tail()
-        self._transcript = self.head.id if self.head else 0
-        self._session_id = self.head.session_id if self.head else named.session_id or stem_of(self.path)
-        self._last, self._is_full, self._is_wide = LAST_CALLS, False, False
-        self._is_counted = self.head is None or bool(self.head.state)  # branches and epochs, by the reader's own state
-        self._calls: dict[tuple[int, int], list[SessionCall]] = {}
-        self.facts: Facts | Outline
-        self.window: Window
-        self._judge()
+        self._look()
 
     def close(self) -> None:
         """Close the store."""
@@ -99,232 +78,43 @@ class Live:
         """Whether anything at all is known of the window."""
         return self.window.size is not None
 
-    def costs(self) -> list[Cost]:
-        """What entered the window since the call before the last and cost much, the dearest first."""
-        live = [call for call in self.facts.calls if call.live_epoch]
-        since = live[-2].id if len(live) > 1 else live[-1].id if live else 0
-        found: dict[str, Cost] = {}
-        if self.head is not None and since >> 40 == self._transcript:
-            for row in self._ask(StatusResult, transcript=self._transcript, since=since):
-                cost = Cost(row.name, row.path, row.result_tokens, is_reread=row.is_reread == 1)
-                found[row.tool_use_id or str(row.id)] = cost
-        for tool_use_id, use in self.tail.uses.items():
-            if use.id >= since:
-                found[tool_use_id] = Cost(use.name, use.path, use.result_tokens, is_reread=use.is_reread)
-            elif use.id == 0 and tool_use_id in found:
-                found[tool_use_id].tokens = use.result_tokens
-        much = [one for one in found.values() if one.tokens >= (REREAD_TOKENS if one.is_reread else OVERSIZED_TOKENS)]
-        return sorted(much, key=lambda one: -one.tokens)
+    @property
+    def unread(self) -> int:
+        """The bytes of the transcript that the store lacks."""
+        size = os.path.getsize(self.path) if self.path is not None else 0
+        return max(0, size - (self.head.offset if self.head else 0))
 
-    def cache_is_warm(self) -> bool | None:
-        """Whether the last call's cache is still there: 5 minutes, or an hour where it was written for one."""
-        calls: list[Any] = self.facts.calls
-        call = next((call for call in reversed(calls) if call.live_epoch), None)
-        if call is None or call.time_ms is None or not call.cache_read_tokens + call.cache_write_tokens:
+    def worst_result(self) -> LiveResult | None:
+        """The dearest re-read, else the dearest of all, that entered the window since the call before the last."""
+        if self.head is None or self.since is None or self.since >> 40 != self.head.id:
             return None
-        written = next((one for one in reversed(calls) if one.cache_write_tokens), call)
-        life = _CACHE_1H_MS if written.cache_write_1h_tokens else _CACHE_MS
-        return bool(self.now_ms - call.time_ms < life)
-
-    # ------------------------------------------------------------------ what is asked, and from where
+        rows = self.fetch(LiveResult, transcript=self.head.id, since=self.since)
+        rows = [row for row in rows if row.result_tokens >= (REREAD_TOKENS if row.is_reread else OVERSIZED_TOKENS)]
+        return max(rows, key=lambda row: (row.is_reread, row.result_tokens), default=None)
 
     def fetch(self, kind: "type[Row]", name: str | None = None, /, **parameters: "Any") -> "list[Row]":
-        """Rows of the `session_…` queries, the new bytes included; as few as the window needs."""
-        name = name or queries_of(kind)[0]
-        if name in _NEVER or (name == "session_removals" and not self._is_full):
-            return []
-        if name == "session_tool_uses":
-            return self._ask(kind, **parameters) if self._is_full and self._trim else []
-        if name in _SPARE:
-            return self._ask(kind, _SPARE[name], **parameters)
-        is_ours = parameters.get("transcript") == self._transcript
-        answer = getattr(self, f"_{name}", None) if is_ours or name in _ALWAYS else None
-        return answer(**parameters) if answer else self._ask(kind, **parameters)
-
-    def _ask(self, kind: "type[Row]", name: str | None = None, /, **parameters: object) -> "list[Row]":
-        if self.connection is None or (self.head is None and kind is not StatusTranscript):
+        """The rows of a query; none where there is no store."""
+        if self.connection is None:
             return []
         return query.rows(self.connection, kind, name, **parameters)
 
-    def _session_parts(self, session: str) -> list[SessionPart]:
-        tail = self.tail
-        if self.head is None:
-            part = SessionPart(
-                id=0,
-                session_id=session,
-                project=tail.cwd or self._named.cwd or "",
-                path=self.path or "",
-                gone=0,
-                first_ms=None,
-                last_ms=tail.last_ms,
-                version=tail.version,
-                last_version=tail.version,
-                entrypoint=None,
-                git_branch=None,
-                title=None,
-            )
-            return [part]
-        last_ms = tail.last_ms or 0
-        return [
-            row._replace(last_ms=max(row.last_ms or 0, last_ms) or None) if row.id == self._transcript else row
-            for row in self._ask(SessionPart, session=session)
-        ]
+    def _look(self) -> None:
+        self._bring_up()
+        self._judge()
 
-    def _session_calls(self, transcript: int) -> list[SessionCall]:
-        key = (transcript, self._last)
-        if key not in self._calls:
-            rows = {row.id: row for row in self._some_calls(transcript)}
-            if transcript == self._transcript:
-                rows.update((row.id, row) for row in self.tail.calls)
-            self._calls[key] = [rows[id] for id in sorted(rows)]
-        return self._calls[key]
+    # ------------------------------------------------------------------ up to date
 
-    def _some_calls(self, transcript: int) -> list[SessionCall]:
-        # The largest call of each model only matters where the payload does not say how large the window is.
-        largest = self._named.window_size is None
-        return self._ask(SessionCall, "status_calls", transcript=transcript, last=self._last, largest=largest)
-
-    def _session_blocks(self, transcript: int) -> list[SessionBlock]:
-        calls = self._session_calls(transcript)
-        if self._is_full or not calls:
-            rows = self._ask(SessionBlock, transcript=transcript)
-        else:
-            since = calls[-BLOCKS_OF_CALLS:][0].id
-            before = calls[0].id if self._is_wide else 0
-            rows = self._ask(SessionBlock, "status_blocks", transcript=transcript, before=before, since=since)
-        if transcript != self._transcript:
-            return rows
-        new = self.tail.blocks
-        ids = {row.response_id for row in new if row.response_id is not None}
-        return [row for row in rows if row.response_id not in ids] + new
-
-    def _session_boundaries(self, transcript: int) -> list[SessionBoundary]:
-        if transcript != self._transcript:
-            return self._ask(SessionBoundary, "status_boundaries", transcript=transcript)
-        if self._is_counted and self.tail.epochs == 0:
-            return []
-        return self._ask(SessionBoundary, "status_boundaries", transcript=transcript) + self.tail.boundaries
-
-    def _session_removals(self, transcript: int) -> list[SessionRemoval]:
-        return self._ask(SessionRemoval, transcript=transcript) + self.tail.removals
-
-    def _session_branches(self, transcript: int) -> list[SessionBranch]:
-        if self._is_counted and self.tail.branch_count == 0:
-            return []
-        return self._ask(SessionBranch, transcript=transcript) + self.tail.branches
-
-    def _session_end(self, transcript: int, message: None) -> list[SessionEnd]:
-        tail, end = self.tail, self.tail.end
-        if end is not None:
-            return [SessionEnd(end.record_id, end.branch, end.epoch, tail.messages, tail.last_ms)]
-        return self._ask(SessionEnd, "status_end", transcript=transcript, messages=tail.messages)
-
-    def _session_record(self, transcript: int, uuid: "bytes | str") -> list[SessionRecord]:
-        place = self.tail.places.get(uuid)
-        if place is None:
-            return self._ask(SessionRecord, transcript=transcript, uuid=uuid)
-        return [SessionRecord(place.record_id, place.branch, place.epoch, place.response_id, place.message)]
-
-    def _session_leaf(self, transcript: int, after: int) -> list[SessionLeaf]:
-        if self.tail.leaf is not None and self.tail.leaf.id > after:
-            return [self.tail.leaf]
-        return self._ask(SessionLeaf, transcript=transcript, after=after)
-
-    # ------------------------------------------------------------------ putting it together
-
-    def _judge(self) -> None:
-        """The facts and the window: by a glance where nothing is out of the ordinary, else by all that there is."""
-        outline = None if self._is_odd() else self._outline()
-        if outline is not None:
-            self.facts, self.window = outline, glance(outline, self._window_settings(outline), self._habits())
-            return
-        from crusts_index.insight.window.judge import window_of
-
-        facts = self._assemble()
-        self.facts, self.window = facts, window_of(facts, self._window_settings(facts), self._habits())
-
-    def _habits(self) -> "Habits":
-        return habits_of(partial(query.rows, self.connection)) if self.connection is not None else Habits()
-
-    def _window_settings(self, facts: "Facts | Outline") -> WindowSettings:
-        return window_settings(
-            self.fetch,
-            facts,  # type: ignore[arg-type]
-            self._settings.config,
-            os.environ,
-            self.now_ms,
-            payload_model=self._named.model,
-            payload_window=self._named.window_size,
-        )
-
-    def _outline(self) -> "Outline | None":
-        """The little that a glance needs; None where that would not be enough."""
-        tail, transcript = self.tail, self._transcript
-        if not self._is_counted or tail.branch_count:
-            return None
-        parts = self._session_parts(self._session_id)
-        ends = self._session_end(transcript, None)
-        if len(parts) != 1 or parts[0].id != transcript or not ends:
-            return None
-        boundaries = self._session_boundaries(transcript)
-        last, epoch = max([(ends[0].id, ends[0].epoch), *((row.id, row.epoch) for row in boundaries)])
-        rows = self._session_calls(transcript)
-        outline = Outline(self._session_id, parts[0], rows, boundaries, epoch, ends[0].message)
-        if not self._suffices(outline):
-            self._last = _ALL
-            rows = self._session_calls(transcript)
-            outline = Outline(self._session_id, parts[0], rows, boundaries, epoch, ends[0].message)
-        call = outline.last_call
-        if call is None:
-            return None
-        for leaf in self._session_leaf(transcript, last):
-            for row in self._session_record(transcript, leaf.parent_uuid):
-                if row.id < last and (row.id < call.last_record_id or row.epoch != epoch):
-                    return None
-        answer = self._ask(SessionBlock, "status_blocks", transcript=transcript, before=0, since=call.id) + tail.blocks
-        if any(row.response_id == call.id and not row.is_exact for row in answer):
-            return None
-        outline.context_reports = self.fetch(SessionReport, session=self._session_id)
-        outline.told = self.fetch(SessionTold, session=self._session_id)
-        outline.take_settings(
-            self.fetch(
-                SessionSurrounding,
-                project=outline.session.project,
-                first_call_ms=outline.first_call_ms,
-                last_ms=outline.session.last_ms or outline.first_call_ms,
-            )
-        )
-        self._heed_payload(outline)
-        return outline
-
-    def _is_odd(self) -> bool:
-        """Whether compactions must be inferred, or own calls be left out: then all rows are needed."""
-        shape = StatusShape(self.tail.epochs, None, None, None)
-        if self.head is not None and (self._trim or not shape.boundaries or not self._is_counted):
-            for shape in self._ask(StatusShape, transcript=self._transcript, trim=self._trim):
-                shape = shape._replace(boundaries=shape.boundaries + len(self.tail.boundaries))
-        drop, has_summary = shape.largest_drop or 0, bool(shape.summaries)
-        if not shape.boundaries:
-            contexts = [call.context_tokens for call in self._session_calls(self._transcript)]
-            drop = max([drop, *(before - after for before, after in pairwise(contexts))])
-            has_summary = has_summary or any(row.is_summary for row in self.tail.prompts)
-        if shape.own_calls or (not shape.boundaries and (has_summary or drop > DROP_TOKENS)):
-            self._last, self._is_full = _ALL, True
-        return self._is_full
-
-    def _head(self) -> StatusTranscript | None:
-        """What the store remembers of the transcript: by its path, else by its session."""
+    def _head(self) -> LiveTranscript | None:
+        """What the store has of the transcript: by its path, else by its session."""
         named = self._named
-        if self.connection is None:
-            return None
         try:
             if named.transcript_path:
                 path = os.path.realpath(named.transcript_path)
-                rows = self._ask(StatusTranscript, path=path, session=None)
+                rows = self.fetch(LiveTranscript, path=path, session=None)
                 if rows or is_regular(path):
                     return rows[0] if rows else None
             if named.session_id:
-                rows = self._ask(StatusTranscript, path=None, session=named.session_id)
+                rows = self.fetch(LiveTranscript, path=None, session=named.session_id)
                 return rows[0] if rows else None
         except CrustsError:
             self.close()
@@ -338,75 +128,125 @@ class Live:
         is_open = known and (is_regular(known) if named.roots is None else place_of(named.roots, known))
         return known if is_open else None
 
-    def _still_holds(self, head: StatusTranscript) -> bool:
-        """Whether the store's rows are of the file as it is: same file, not shorter, in the session's own view (D4)."""
-        if not head.in_view:
-            return False
-        if self.path is None:
-            return True
-        about = os.stat(self.path)
-        return bool(about.st_ino == head.inode and about.st_size >= head.offset)
+    def _bring_up(self) -> None:
+        """Take in what is new of the transcript; where the store is not to be written, read it apart."""
+        if self.path is None or not self._has_grown(self.path):
+            return
+        if sys.flags.no_site:  # started by its place alone: what reads transcripts stands among the site's packages
+            import site
 
-    def _read_tail(self) -> Tail:
-        head = self.head
-        tail = Tail(self._ask, head.id if head else 0, head.state if head else None)
-        if self.path is not None:
-            with ignored(OSError):
-                tail.read(self.path, head.offset if head else 0)
-        if tail.is_cut and self.head is not None:
-            # The stretch in between was not read, so the store's rows do not lead up to it.
-            self.head = None
-            return self._read_tail()
-        return tail
+            site.main()
+        try:
+            if self._settings.refresh and self.connection is not None:
+                self._index(self.path)
+                self._take(open_quietly(self._settings))
+                return
+        except CrustsError:
+            pass  # it is locked, say
+        if self.head is None or os.path.getsize(self.path) <= MOST_APART:
+            self._read_apart(self.path)
 
-    def _assemble(self) -> "Facts":
-        facts = self._load()
-        if self._last != _ALL and not self._suffices(facts):
-            self._last = _ALL
-            facts = self._load()
-        if not any(call.live_epoch for call in facts.calls):
-            # Then the size is derived from what stood before the first call, or from all there is.
-            live = facts.live_from
-            self._is_wide = True
-            self._is_full = self._is_full or live is None or live.post_tokens is None
-            facts = self._load()
-        self._heed_payload(facts)
-        return facts
+    def _has_grown(self, path: str) -> bool:
+        about = os.stat(path)
+        return self.head is None or (self.head.size, self.head.mtime_ns) != (about.st_size, about.st_mtime_ns)
+
+    def _index(self, path: str) -> None:
+        from crusts_index.index.refresh import index_named, keeps_text
+        from crusts_index.index.summary import Options
+
+        seconds = target.left(READ_SECONDS)
+        options = Options(jobs=0, keep_text=keeps_text(self._settings), kind="status", seconds=seconds)
+        index_named(self._settings, [path], options, timeout=PATIENCE, roots=self._named.roots)
+
+    def _read_apart(self, path: str) -> None:
+        from crusts_index.index.apart import read_apart
+
+        with ignored(CrustsError):
+            self._take(read_apart(self._settings, path, self._named.roots, target.left(READ_SECONDS)))
+
+    def _take(self, store: "sqlite3.Connection | None") -> None:
+        """Go on with another connection."""
+        self.close()
+        self.connection = store
+        self.head = self._head()
+
+    # ------------------------------------------------------------------ judged
+
+    def _judge(self) -> None:
+        from crusts_index.insight.window.judge import window_of
+
+        self.facts = facts = self._load()
+        self._heed_payload()
+        self.session_id, self.project = facts.session.session_id, facts.session.project
+        self.compactions = len(facts.all_compactions)
+        self.window = window_of(facts, self._window_settings(facts), self._habits())
+        live = [call for call in facts.calls if call.live_epoch]
+        if not live:
+            return
+        self.since = live[-2].id if len(live) > 1 else live[-1].id
+        last = live[-1]
+        if last.time_ms is not None and last.cache_read_tokens + last.cache_write_tokens:
+            written = next((call for call in reversed(facts.calls) if call.cache_write_tokens), last)
+            self.is_warm = self.now_ms - last.time_ms < cache_life(is_long=bool(written.cache_write_1h_tokens))
 
     def _load(self) -> "Facts":
         from crusts_index.insight.session.loading import load
 
-        return load(self.fetch, self._session_id, trim=self._trim)
+        if self.head is not None:
+            return load(self.fetch, self.head.session_id, trim=self._trim)
+        session_id, cwd, path = self._named.session_id or stem_of(self.path), self._named.cwd or "", self.path or ""
 
-    def _suffices(self, facts: "Facts | Outline") -> bool:
-        """Whether all calls of the window were read: the growth is over all of them."""
-        if self.head is None or self._last == _ALL or len(facts.calls) < LAST_CALLS:
-            return True
-        began = facts.live_from.id if facts.live_from else 0
-        return bool(began > facts.calls[-LAST_CALLS].id)
+        def nothing(kind: "type[Row]", name: str | None = None, /, **_: "Any") -> "list[Any]":
+            from crusts_index.rows.window import SessionPart
 
-    def _heed_payload(self, facts: "Facts | Outline") -> None:
-        """Take the payload's last call in, unless the transcript has it or is ahead of it."""
+            rest = dict.fromkeys(SessionPart._fields[5:])
+            return [SessionPart(0, session_id, cwd, path, 0, **rest)] if kind is SessionPart else []
+
+        return load(nothing, session_id, trim=False)
+
+    def _habits(self) -> "Habits":
+        from crusts_index.insight.window.habits import Habits, habits_of
+
+        return habits_of(self.fetch) if self.connection is not None else Habits()
+
+    def _window_settings(self, facts: "Facts") -> "WindowSettings":
+        from crusts_index.insight.window.settings import window_settings
+
+        named = self._named
+        return window_settings(
+            self.fetch,
+            facts,
+            self._settings.config,
+            os.environ,
+            self.now_ms,
+            payload_model=named.model,
+            payload_window=named.window_size,
+        )
+
+    def _heed_payload(self) -> None:
+        """Take the payload's last call in, unless the transcript has it or is ahead of it (D10)."""
         context, output = self._named.context_tokens, self._named.output_tokens or 0
         if not context:
             return
-        calls: list[Any] = facts.calls
+        calls = self.facts.calls
         live = [call for call in calls if call.live_epoch]
         if live and live[-1].context_tokens == context:
             if live[-1].is_placeholder and output > live[-1].output_tokens:
                 calls[calls.index(live[-1])] = live[-1]._replace(output_tokens=output, is_placeholder=False)
             return
-        if any(call.context_tokens == context for call in live[-3:]):
+        taken_out = (call for call in calls if not call.live_epoch)
+        if any(call.context_tokens == context for call in (*live[-JUST_BEFORE:], *taken_out)):
             return
-        if isinstance(facts, Outline):
-            facts.add_call(context, output)
-            return
+        calls.append(self._told_call(context, output))
+
+    def _told_call(self, context: int, output: int) -> "Call":
+        """A call behind all others, of which only the size is known."""
         from crusts_index.insight.session.facts import Call
 
+        calls, compaction = self.facts.calls, self.facts.live_from
         last = calls[-1] if calls else None
-        compaction = facts.live_from
         id = max(last.id if last else 0, compaction.id if compaction else 0) + 1
-        call = Call(
+        return Call(
             id=id,
             record_id=id,
             last_record_id=id,
@@ -430,9 +270,8 @@ class Live:
             on_path=True,
             live_epoch=True,
         )
-        calls.append(call)
 
 
-_NEVER = ("session_loads", "session_attachments", "session_threads", "session_pasted")
-_SPARE = {"session_reports": "status_reports", "session_surroundings": "status_surroundings"}
-_ALWAYS = ("session_parts", "session_calls", "session_blocks", "session_boundaries")
+def cache_life(*, is_long: bool) -> int:
+    """Milliseconds that a cache lives."""
+    return _CACHE_1H_MS if is_long else _CACHE_MS

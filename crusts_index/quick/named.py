@@ -1,7 +1,6 @@
 """Which session is meant: as a payload, the command line or the folder one stands in says."""
 
 import os
-from functools import partial
 
 from crusts_index.claude.transcripts import named_transcripts, session_of
 from crusts_index.errors import CrustsError, ignored
@@ -74,7 +73,7 @@ def choose(settings: "Settings", prefix: str | None, last: int | None, folder: s
     try:
         named = Named(
             choose_session(
-                partial(query.rows, connection),
+                lambda *kinds, **given: query.rows(connection, *kinds, **given),
                 prefix,
                 last=last,
                 project=settings.project,

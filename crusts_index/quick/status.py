@@ -1,4 +1,5 @@
-"""`crusts status`: the window of a session in one line, the number that `analyze` gives, without indexing anything."""
+"""`crusts status`: the window of a session in one line, the number that `analyze` gives, its transcript read
+to its end first."""
 
 import sys
 
@@ -102,8 +103,8 @@ def document(live: "Live") -> "dict[str, Any]":
         "growth_tokens_per_call": round(window.growth, 1),
         "window": window_json(window),
         "compactions": len(facts.all_compactions),
-        "cache_warm": live.cache_is_warm(),
-        "unindexed_bytes": live.tail.bytes_read,
+        "cache_warm": live.is_warm,
+        "unindexed_bytes": live.unread,
     }
 
 

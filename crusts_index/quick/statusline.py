@@ -1,5 +1,5 @@
-"""`crusts statusline`: the window in one short line for Claude Code, from the payload on stdin, the store and the new
-bytes of the one transcript. Whatever happens there is a line, and exit code 0."""
+"""`crusts statusline`: the window in one short line for Claude Code, from the payload on stdin and the store, its
+transcript read to its end first. Whatever happens there is a line, and exit code 0."""
 
 import os
 import sys
@@ -70,7 +70,7 @@ def show(settings: "Settings", data: bytes, template: str, wrapped: str | None) 
         from crusts_index.claude.payloads import read_status
 
         payload = read_status(data)
-        live = look(settings, data, payload)
+        live = look(settings, data, payload, template)
         ours = line(settings, live, payload, template) if live is not None else Safe(FALLBACK)
     except Exception as error:  # a status line is there, or it is not: a fault of ours must not blank it
         note(f"{type(error).__name__}: {error}")
@@ -84,9 +84,9 @@ def show(settings: "Settings", data: bytes, template: str, wrapped: str | None) 
             live.close()
 
 
-def look(settings: "Settings", data: bytes, payload: "StatusPayload | None") -> "Live | None":
+def look(settings: "Settings", data: bytes, payload: "StatusPayload | None", template: str) -> "Live | None":
     """The window that a payload is of, or without any that of the session last active here; None for odd data."""
-    from crusts_index.quick.live import Live
+    from crusts_index.quick.brief import Brief
     from crusts_index.quick.named import here, newest, of_payload
     from crusts_index.store.when import now_ms
 
@@ -98,7 +98,7 @@ def look(settings: "Settings", data: bytes, payload: "StatusPayload | None") -> 
         return None
     else:
         named = newest(settings, here())
-    return Live(settings, named, now_ms())
+    return Brief(settings, named, now_ms(), with_results="{mark}" in template)
 
 
 def line(settings: "Settings", live: "Live", payload: "StatusPayload | None", template: str) -> Safe:
@@ -112,11 +112,9 @@ def line(settings: "Settings", live: "Live", payload: "StatusPayload | None", te
 
 def fields(live: "Live", payload: "StatusPayload | None", template: str) -> dict[str, str]:
     """The fields of a template; what is not known is empty."""
-    window, facts = live.window, live.facts
+    window, warm, project = live.window, live.is_warm, live.project
     health = window.health or ""
-    warm = live.cache_is_warm()
     cost = payload.cost_usd if payload else None
-    project = facts.session.project
     return {
         "glyph": _GLYPHS.get(health, ""),
         "percent": f"{window.usage_percentage or 0:.0f}",
@@ -131,21 +129,21 @@ def fields(live: "Live", payload: "StatusPayload | None", template: str) -> dict
         "cache": "" if warm is None else "warm" if warm else "cold",
         "model": (payload.model_name if payload else None) or window.model,
         "cost": "" if cost is None else f"${cost:.2f}",
-        "session": facts.session.session_id[:8],
+        "session": live.session_id[:8],
         "project": last_part(project) if project else "",
-        "compactions": str(len(facts.all_compactions)),
+        "compactions": str(live.compactions),
     }
 
 
 def mark(live: "Live") -> str:
     """The dearest thing that just entered the window for nothing, or all at once."""
-    costs = live.costs()
-    if not costs:
+    worst = live.worst_result()
+    if worst is None:
         return ""
-    worst = next((one for one in costs if one.is_reread), costs[0])
-    name: str = plain.line(os.path.basename(worst.path or "") or worst.tool or "result")
+    name: str = plain.line(os.path.basename(worst.path or "") or worst.name or "result")
     name = name if len(name) <= 24 else name[:23] + "…"
-    return f"↻ {name} {short(worst.tokens)} re-read" if worst.is_reread else f"▲ {name} {short(worst.tokens)}"
+    size = short(worst.result_tokens)
+    return f"↻ {name} {size} re-read" if worst.is_reread else f"▲ {name} {size}"
 
 
 def short(tokens: int) -> str:

@@ -25,7 +25,7 @@ class SessionPart(NamedTuple):
     title: str | None
 
 
-@of("session_calls", "status_calls")
+@of("session_calls")
 class SessionCall(NamedTuple):
     """A response that is a point of its thread's curve."""
 
@@ -50,7 +50,7 @@ class SessionCall(NamedTuple):
     effort: str | None
 
 
-@of("session_blocks", "status_blocks")
+@of("session_blocks")
 class SessionBlock(NamedTuple):
     """A block of a numbered message."""
 
@@ -77,7 +77,7 @@ class SessionBlock(NamedTuple):
     response_id: int | None
 
 
-@of("session_boundaries", "status_boundaries")
+@of("session_boundaries")
 class SessionBoundary(NamedTuple):
     """A compaction boundary; `preserved` and `discovered_tools` are JSON arrays."""
 
@@ -109,7 +109,7 @@ class SessionBranch(NamedTuple):
     fork_response_id: int | None
 
 
-@of("session_end", "status_end")
+@of("session_end")
 class SessionEnd(NamedTuple):
     """The last record up to a message, and how far messages and times go there."""
 
@@ -153,7 +153,7 @@ class SessionRemoval(NamedTuple):
     target_record_id: int | None
 
 
-@of("session_reports", "status_reports")
+@of("session_reports")
 class SessionReport(NamedTuple):
     """What /context said, in a record or, with an id below 0, pasted; `rows` is JSON."""
 
@@ -166,7 +166,7 @@ class SessionReport(NamedTuple):
     rows: str
 
 
-@of("session_surroundings", "status_surroundings")
+@of("session_surroundings", "live_settings")
 class SessionSurrounding(NamedTuple):
     """A file that was seen around the project; `detail` is a JSON object."""
 
@@ -233,74 +233,3 @@ class SessionPasted(NamedTuple):
 
     version: str | None
     rows: str
-
-
-@of("status_transcript")
-class StatusTranscript(NamedTuple):
-    """What the store remembers of a transcript; `state` is where its reader stood."""
-
-    id: int
-    session_id: str
-    path: str
-    inode: int
-    offset: int
-    parser: int
-    tail_hash: bytes | None
-    state: str | None
-    in_view: int
-    kind: str
-
-
-@of("status_shape")
-class StatusShape(NamedTuple):
-    """What decides whether a few rows say all; None was not asked."""
-
-    boundaries: int
-    summaries: int | None
-    largest_drop: int | None
-    own_calls: int | None
-
-
-@of("status_opener")
-class StatusOpener(NamedTuple):
-    """There is a prompt or boundary that is the child of the record."""
-
-    opens: int
-
-
-@of("status_reads")
-class StatusReads(NamedTuple):
-    """The last read of a file's part, and the last edit of the file."""
-
-    read_id: int | None
-    edit_id: int | None
-
-
-@of("status_response")
-class StatusResponse(NamedTuple):
-    """A response by one of its ids."""
-
-    id: int
-    message: int | None
-    ordinal: int
-    branch: int
-    epoch: int
-    request_id: str | None
-    input_tokens: int
-    cache_read_tokens: int
-    cache_write_tokens: int
-
-
-@of("status_results")
-class StatusResult(NamedTuple):
-    """A tool use, and what its result cost (X-size tokens)."""
-
-    id: int
-    tool_use_id: str | None
-    name: str | None
-    path: str | None
-    read_offset: int | str | None
-    read_limit: int | str | None
-    result_tokens: int
-    has_result: int
-    is_reread: int

@@ -85,12 +85,18 @@ def surroundings_of(fetch: Fetch, session: Session, first_call_ms: int | None) -
     """What surrounded the session, as far as it is known."""
     if first_call_ms is None:
         return Around([], is_complete=False, settings=[])
-    rows = fetch(
-        SessionSurrounding,
-        project=session.project,
-        first_call_ms=first_call_ms,
-        last_ms=session.last_ms if session.last_ms is not None else first_call_ms,
+    return around_rows(
+        fetch(
+            SessionSurrounding,
+            project=session.project,
+            first_call_ms=first_call_ms,
+            last_ms=session.last_ms if session.last_ms is not None else first_call_ms,
+        )
     )
+
+
+def around_rows(rows: Iterable[SessionSurrounding]) -> Around:
+    """The same of rows that say whether each file held."""
     return around_of(
         (
             (row.kind, row.path, row.name, row.project_path),

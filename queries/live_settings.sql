@@ -1,4 +1,4 @@
--- status_surroundings: the rows of session_surroundings that are settings files.
+-- live_settings: those rows of session_surroundings that are settings files.
 --   :project        the path of its project
 --   :first_call_ms  time of its first call, UTC milliseconds
 --   :last_ms        time of its last record, likewise
