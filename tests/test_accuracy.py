@@ -54,6 +54,26 @@ def test_errors_of_all_pairs(tmp_path: Path) -> None:
     assert "rows" not in found
 
 
+def test_a_pair_is_of_the_kind_with_most_tokens(tmp_path: Path) -> None:
+    """Two reads together outweigh the longer command between them; a long input of an MCP tool is the answer's."""
+    folder = ClaudeFolder(tmp_path)
+    t = folder.main()
+    t.prompt("look")
+    uses = [
+        t.tool_use("Read", {"file_path": "/a"}),
+        t.tool_use("Bash", {"command": "cat b"}),
+        t.tool_use("Read", {"file_path": "/c"}),
+    ]
+    t.response(*uses, context=10_000, output=100)
+    for use, size in zip(uses, (2_000, 3_000, 2_000), strict=True):
+        t.tool_result(use["id"], "a" * size)
+    t.call("mcp__notes__write", {"text": "a" * 4_000}, "ok", context=12_000, output=900)
+    t.response("done", context=13_000, output=5)
+    t.write()
+    by = folder.crusts("accuracy", "--fewest", "1", "--json").json()["by"]
+    assert {"Read result": 1, "answer": 1} == {one["key"]: one["pairs"] for one in by if one["by"] == "kind"}
+
+
 def test_the_long_table(tmp_path: Path) -> None:
     """With --verbose by version and kind, in percent."""
     rows = known(tmp_path).crusts("accuracy", "--verbose", "--json").json()["rows"]

@@ -142,8 +142,8 @@ def _error(pair: EstimatePair) -> float:
 def _errors(errors: Sequence[float]) -> Errors | None:
     if not errors:
         return None
-    sizes = [abs(error) for error in errors]
-    told = (quantile(sizes, 0.5), quantile(errors, 0.5), quantile(sizes, 0.75), quantile(sizes, 0.9))
+    sizes = sorted(map(abs, errors))
+    told = (windows.quantile(sizes, 0.5), quantile(errors, 0.5), *(windows.quantile(sizes, p) for p in (0.75, 0.9)))
     return Errors(len(errors), *(round(share, 4) for share in told))
 
 
