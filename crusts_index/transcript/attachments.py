@@ -8,12 +8,11 @@ from crusts_index.transcript.lean import msgspec
 from crusts_index.transcript.pictures import document_tokens, image_tokens
 from crusts_index.transcript.shapes import Raw
 from crusts_index.transcript.spelling import camel
-from crusts_index.tuples import NamedTuple
 
 _decode = msgspec.json.decode
 
 
-class Attachment(NamedTuple):
+class Attachment(msgspec.Struct, gc=False):
     """The facts of one attachment."""
 
     type: str
@@ -89,8 +88,8 @@ def _texts(kind: str, body: dict[str, Any]) -> tuple[list[str], int]:
         return [text for skill in _list(body.get("skills")) for text in _flat(_get(skill, "content"))], 0
     if kind in ("task_reminder", "todo_reminder"):
         return [_json(item) for item in _list(body.get("content"))], 0
-    lists = (body.get(key) for key in ("addedLines", "addedBlocks", "snippet", "banner", "text", "content"))
-    return [text for value in lists for text in _flat(value)], 0
+    keys = ("addedLines", "addedBlocks", "snippet", "banner", "text", "content")
+    return [text for key in keys if key in body for text in _flat(body[key])], 0
 
 
 def _content(value: Any) -> tuple[list[str], int]:
@@ -125,7 +124,7 @@ def _is_prompt(body: dict[str, Any]) -> bool:
 
 def _name(body: dict[str, Any]) -> str | None:
     for key in ("hookName", "filename", "path", "planFilePath", "skillDir", "taskId"):
-        if isinstance(body.get(key), str):
+        if key in body and isinstance(body[key], str):
             return str(body[key])[:2048]
     model = _get(body.get("identity"), "modelId")
     return model[:2048] if isinstance(model, str) else None
@@ -135,7 +134,7 @@ def _added(kind: str, body: dict[str, Any]) -> list[str]:
     if kind == "invoked_skills":
         return [name for skill in _list(body.get("skills")) if isinstance(name := _get(skill, "name"), str)]
     for key in ("addedNames", "addedTypes", "names", "skillNames"):
-        if names := _strings(body.get(key)):
+        if key in body and (names := _strings(body[key])):
             return names
     return []
 

@@ -59,13 +59,13 @@ class Blocks:
     ) -> Part:
         """Add a block's row. `extra`, `tool` and `is_answer` as in `Weights.estimate`; `model` is its response's."""
         words, place = self._words, block_id - step.id
-        size = (kind, soft, marks, extra)
         model = model or self._state.threads[step.thread].model
-        estimate = self._weights.estimate(model, *size, tool=tool, is_answer=is_answer)
+        estimate = self._weights.estimate(model, kind, soft, marks, extra, tool=tool, is_answer=is_answer)
         back = None if use is None else block_id - use
         part: Part = [block_id, place, words[kind], words[category], chars, soft, marks, extra, estimate, None, back]
         self._rows.append(part)
         if model is None:
+            size = (kind, soft, marks, extra)
             self._waiting.setdefault(step.thread, []).append(_Waiting(part, size, tool, is_answer))
         return part
 

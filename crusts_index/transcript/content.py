@@ -6,7 +6,6 @@ from crusts_index.transcript.lean import msgspec
 from crusts_index.transcript.measure import Measure, measure
 from crusts_index.transcript.pictures import document_tokens, image_tokens
 from crusts_index.transcript.shapes import Block, Item, Raw, Source
-from crusts_index.tuples import NamedTuple
 
 LONGEST_PREVIEW = 80
 """Characters kept of a text that is no prompt, answer or summary (D16)."""
@@ -17,7 +16,7 @@ LONGEST_TEXT = 1 << 16
 _decode_keys = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
-class Result(NamedTuple):
+class Result(msgspec.Struct, gc=False):
     """A tool result, measured."""
 
     texts: list[str]
@@ -35,7 +34,8 @@ class Result(NamedTuple):
 def measure_result(content: str | list[Item | str] | None) -> Result:
     """What a tool result's content weighs (D9); X-size follows from its characters and images."""
     if isinstance(content, str):
-        return Result([content] if content else [], len(content), *measure(content), 0, 0, [])
+        soft, marks = measure(content)
+        return Result([content] if content else [], len(content), soft, marks, 0, 0, [])
     texts: list[str] = []
     loaded: list[str] = []
     media = images = 0
@@ -52,7 +52,8 @@ def measure_result(content: str | list[Item | str] | None) -> Result:
             media += media_tokens(item)
         elif item.type == "tool_reference" and item.tool_name:
             loaded.append(item.tool_name)
-    return Result(texts, sum(map(len, texts)), *measure_all(texts), media, images, loaded)
+    soft, marks = measure_all(texts)
+    return Result(texts, sum(map(len, texts)), soft, marks, media, images, loaded)
 
 
 def measure_all(texts: list[str]) -> Measure:

@@ -42,7 +42,7 @@ _MARK_OF_EACH, _WHITE_OF_EACH, _LINE_END_OF_EACH = _EACH * _MARK_BIT, _EACH * _W
 def measure(text: str) -> Measure:
     """The measure of a text as it stands. A lone surrogate counts as the U+FFFD that stands for it elsewhere."""
     if text.isascii():
-        return _measure_ascii(text.encode("ascii"))
+        return _measure_ascii(text.encode())
     raw = text.encode("utf-8", "surrogatepass")
     soft, marks = _measure_ascii(raw)
     # Of what was measured every byte counted once.
@@ -56,25 +56,24 @@ def measure_json(raw: bytes) -> Measure:
 
 def _measure_ascii(raw: bytes) -> Measure:
     """Bytes that are no ASCII white space, and the marks."""
-    if len(raw) <= _PIECE:
-        white, marks = _count(raw)
-        return len(raw) - white, marks
-    soft, marks = len(raw), 0
-    for start in range(0, len(raw), _PIECE):
-        white, more = _count(raw[start : start + _PIECE])
-        # A run that goes over from the piece before was counted there.
-        soft, marks = soft - white, marks + more - (start > 0 and raw[start - 1] in _MARKS and raw[start] in _MARKS)
-    return soft, marks
-
-
-def _count(raw: bytes) -> tuple[int, int]:
-    """ASCII white space, and the marks, in one piece."""
+    if len(raw) > _PIECE:
+        return _measure_pieces(raw)
     kinds = raw.translate(_DIGITS)
     number = int.from_bytes(unhexlify(kinds if len(kinds) % 2 == 0 else kinds + b"0"), "big")
     marks = number & _MARK_OF_EACH
     # Of each run the bit of its last byte, and the two bits of each line end.
     counted = marks ^ (marks & (marks << 4)) | (number & _LINE_END_OF_EACH)
-    return (number & _WHITE_OF_EACH).bit_count(), counted.bit_count()
+    return len(raw) - (number & _WHITE_OF_EACH).bit_count(), counted.bit_count()
+
+
+def _measure_pieces(raw: bytes) -> Measure:
+    soft = marks = 0
+    for start in range(0, len(raw), _PIECE):
+        more, others = _measure_ascii(raw[start : start + _PIECE])
+        # A run that goes over from the piece before was counted there.
+        is_split = start > 0 and raw[start - 1] in _MARKS and raw[start] in _MARKS
+        soft, marks = soft + more, marks + others - is_split
+    return soft, marks
 
 
 def _count_rare(raw: bytes) -> int:

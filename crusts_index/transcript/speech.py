@@ -108,7 +108,8 @@ class Speech:
 
     def add_text(self, step: Step, block_id: int, category: str, text: str) -> None:
         """Add a text that is none of the model's."""
-        self._blocks.add(step, block_id, "text", category, len(text), *measure(text))
+        soft, marks = measure(text)
+        self._blocks.add(step, block_id, "text", category, len(text), soft, marks)
 
     def _assistant_block(self, step: Step, block_id: int, block: Block | str, response: Response) -> Part | None:
         add, model = self._blocks.add, response.model
@@ -116,8 +117,9 @@ class Speech:
         if kind == "text":
             text = block if isinstance(block, str) else block.text or ""
             self.keep(block_id, clip(text))
-            said = (len(text), *measure(text))
-            return add(step, block_id, "text", categories.CONVERSATION, *said, model=model, is_answer=True)
+            soft, marks = measure(text)
+            category, chars = categories.CONVERSATION, len(text)
+            return add(step, block_id, "text", category, chars, soft, marks, model=model, is_answer=True)
         if isinstance(block, str):
             return None
         if kind == "tool_use" or kind == "server_tool_use":
@@ -125,14 +127,15 @@ class Speech:
             use = self._tools.begin(step, block_id, step.thread, block, raw, is_nested=False)
             if use.path is None and use.command is None:
                 self.keep(block_id, preview(raw.decode("utf-8", "replace")))
-            category = categories.of_tool_use(block.name)
-            given = (use_chars(block, raw), *measure_json(raw), count_keys(raw))
-            return add(step, block_id, "tool_use", category, *given, use=use.id, model=model)
+            soft, marks = measure_json(raw)
+            category, chars, keys = categories.of_tool_use(block.name), use_chars(block, raw), count_keys(raw)
+            return add(step, block_id, "tool_use", category, chars, soft, marks, keys, use=use.id, model=model)
         if kind == "thinking" or kind == "redacted_thinking":
             text = block.thinking or ""
             self.keep(block_id, preview(text))
-            thought = (len(text), *measure(text), len(block.signature or ""))
-            return add(step, block_id, "thinking", categories.CONVERSATION, *thought, model=model)
+            soft, marks = measure(text)
+            category, chars, signature = categories.CONVERSATION, len(text), len(block.signature or "")
+            return add(step, block_id, "thinking", category, chars, soft, marks, signature, model=model)
         return None
 
     def _judge(self, step: Step, said: list[wrappers.Said], has_result: bool) -> str:
@@ -206,9 +209,9 @@ class Speech:
         if result.texts and result.texts[0]:
             self.texts.append((block_id, preview(result.texts[0])))
         extra = result.media + (PLAN_MODE_TOKENS if use.name == PLAN_MODE else 0)
-        said = (result.chars, result.soft, result.marks, extra)
-        category = categories.of_tool_result(use.name)
-        self._blocks.add(step, block_id, "tool_result", category, *said, use=use.id, tool=use.name)
+        add, category = self._blocks.add, categories.of_tool_result(use.name)
+        chars, soft, marks = result.chars, result.soft, result.marks
+        add(step, block_id, "tool_result", category, chars, soft, marks, extra, use=use.id, tool=use.name)
 
 
 def _text_of(block: Block | str) -> str | None:

@@ -110,7 +110,8 @@ class Weights:
         text of the model's own.
         """
         text, fixed = self.parts(model, kind, soft, marks, extra, tool=tool, is_answer=is_answer)
-        return int(self._scale(model)[0] * text + 0.5) + fixed
+        factor, _, _ = self._scales.get(model) or self._scale(model)
+        return int(factor * text + 0.5) + fixed
 
     def parts(
         self,
