@@ -1,5 +1,5 @@
 """Opens files in whose place others may have put something else: a pipe, a socket or a device is refused at once, not
-waited for."""
+waited for. Writes files of ours, whole or not at all."""
 
 import errno
 import os
@@ -36,6 +36,31 @@ def is_regular(path: str) -> bool | None:
         return stat.S_ISREG(os.stat(path).st_mode)
     except (OSError, ValueError):
         return None
+
+
+def replace_private(path: str, data: bytes, *, lasting: bool = False) -> None:
+    """Put `data` in the place of the file at `path`, whole or not at all, for its owner only; a link stays a link.
+
+    A pipe or device in its place is written to: nothing may take the place of /dev/null. What is `lasting` is on the
+    disk before it takes the file's place. Raises OSError.
+    """
+    real = os.path.realpath(path)
+    if is_regular(real) is False and not os.path.isdir(real):
+        with open(real, "wb") as stream:
+            stream.write(data)
+        return
+    unfinished = f"{real}.{os.getpid()}.new"
+    handle = os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    try:
+        with open(handle, "wb") as file:
+            file.write(data)
+            if lasting:
+                file.flush()
+                os.fsync(file.fileno())
+        os.replace(unfinished, real)
+    except BaseException:
+        os.remove(unfinished)
+        raise
 
 
 def _demand_regular(about: os.stat_result, path: str) -> None:

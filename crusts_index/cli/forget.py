@@ -5,7 +5,7 @@ import re
 import sys
 from contextlib import closing
 
-from crusts_index.cli import show
+from crusts_index.cli import options, show
 from crusts_index.cli.declared import Annotated, Argument, Option
 from crusts_index.cli.session import opened
 from crusts_index.errors import CrustsError, WrongUsage
@@ -15,7 +15,6 @@ from crusts_index.index.refresh import open_writer
 from crusts_index.index.traces import Kept, copies_holding, keep_promises
 from crusts_index.render import console, table, text
 from crusts_index.rows.reports import Forgettable
-from crusts_index.store import when
 from crusts_index.store.settings import Settings
 
 _LISTED = 15
@@ -36,7 +35,7 @@ def forget(settings: Settings, session: Session = None, before: Before = None, y
     Text and numbers go, from the search file and from copies beside the store too, and are not read in again.
     Claude Code's own transcripts stay as they are. What other sessions share with them stays with those.
     """
-    bound = None if before is None else _time(before)
+    bound = options.moment("--before", before)
     if session is None and bound is None and not settings.project:
         raise WrongUsage("say what to forget: a SESSION, --project TEXT or --before WHEN")
     found = _find(settings, session, bound)
@@ -53,13 +52,6 @@ def forget(settings: Settings, session: Session = None, before: Before = None, y
         done = take_out(store, names, bound if is_of_all else None)
         kept = keep_promises(store, settings, is_asked=True)
     _tell(settings, done, kept or Kept([], [], None))
-
-
-def _time(text: str) -> int:
-    try:
-        return when.parse_when(text, when.now_ms())
-    except WrongUsage as error:
-        raise WrongUsage(f"--before: {error}") from None
 
 
 def _find(settings: Settings, session: str | None, before: int | None) -> list[Forgettable]:

@@ -10,9 +10,14 @@ from crusts_index.errors import WrongUsage
 from crusts_index.store import when
 
 
+def moment(option: str, text: str | None) -> int | None:
+    """UTC milliseconds of an option that names a time, None if not given. Call after the settings are loaded."""
+    return None if text is None else _named(option, when.parse_when, text)
+
+
 def since(text: str | None) -> int | None:
-    """UTC milliseconds of `--since`, None if not given: records at or after it. Call after the settings are loaded."""
-    return None if text is None else _named("--since", when.parse_when, text)
+    """The moment of `--since`: records at or after it."""
+    return moment("--since", text)
 
 
 def until(text: str | None) -> int | None:

@@ -1,13 +1,12 @@
 """What commands have in common: results in the form asked for."""
 
 import enum
-import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 
 from crusts_index.cli.declared import Annotated, Option
 from crusts_index.errors import CrustsError
+from crusts_index.regular import replace_private
 from crusts_index.render import console, jsonout
 from crusts_index.render.table import Form, Row, table
 from crusts_index.store.settings import Settings
@@ -61,26 +60,10 @@ def write(path: str, text: str) -> None:
 
     Raises CrustsError.
     """
-    folder, name = os.path.split(path)
-    beside = os.path.join(folder, f".{name}.{os.getpid()}")
     try:
-        if os.path.exists(path) and not os.path.isfile(path):  # a pipe, or what stands for stdout
-            with open(path, "w", encoding="utf-8", newline="") as file:
-                file.write(text)
-            return
-        _remove(beside)
-        private = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(private, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        os.replace(beside, path)
+        replace_private(path, text.encode())
     except OSError as error:
-        _remove(beside)
         raise CrustsError(f"cannot write {path}: {error.strerror}") from error
-
-
-def _remove(path: str) -> None:
-    with suppress(FileNotFoundError):
-        os.remove(path)
 
 
 def rows(columns: Sequence[str], values: Sequence[Sequence[object]], form: Format) -> None:

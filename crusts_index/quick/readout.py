@@ -7,7 +7,7 @@ from crusts_index.errors import CrustsError, WrongUsage
 from crusts_index.insight.money import readout as insight
 from crusts_index.jsontext import dumps
 from crusts_index.plain import Safe, escaped, note
-from crusts_index.regular import is_regular
+from crusts_index.regular import replace_private
 from crusts_index.rows.readout import (
     ReadoutCompaction,
     ReadoutCurve,
@@ -95,25 +95,9 @@ def encode(value: object, *, indent: bool = False) -> Safe:
 
 
 def _keep(document: object, path: str, *, named: bool) -> str | None:
-    """Write the detail, whole or not at all, for its owner only; None if the usual place refuses.
-
-    A pipe or device in its place is written to: nothing may take the place of /dev/null.
-    """
-    real = os.path.realpath(path)  # a linked file stays a link
-    unfinished = f"{real}.{os.getpid()}.new"
+    """Write the detail; None if the usual place refuses."""
     try:
-        if is_regular(real) is False and not os.path.isdir(real):
-            with open(real, "w", encoding="utf-8") as stream:
-                stream.write(encode(document) + "\n")
-            return path
-        handle = os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        try:
-            with open(handle, "w", encoding="utf-8") as file:
-                file.write(encode(document) + "\n")
-            os.replace(unfinished, real)
-        except BaseException:
-            os.remove(unfinished)
-            raise
+        replace_private(path, f"{encode(document)}\n".encode())
     except OSError as error:
         if named:
             raise CrustsError(f"--detail: cannot write {path}: {error.strerror}") from error

@@ -7,7 +7,7 @@ from crusts_index.errors import CrustsError
 from crusts_index.folders import make_private
 from crusts_index.jsontext import TOO_DEEP, loads_shallow
 from crusts_index.plain import note
-from crusts_index.regular import open_regular
+from crusts_index.regular import open_regular, replace_private
 from crusts_index.store.files import CONFIG
 
 Config = dict[str, object]
@@ -68,12 +68,12 @@ def write_config(home: str, changes: Config) -> None:
         try:
             current = _decode(content) if content.strip() else {}
         except ValueError:
-            _replace(path + ".corrupt", content)
+            replace_private(path + ".corrupt", content, lasting=True)
             current = {}
         import json
 
         text = json.dumps(_merge(current, changes), indent=2, ensure_ascii=False) + "\n"
-        _replace(path, text.encode("utf-8", "surrogatepass"))
+        replace_private(path, text.encode("utf-8", "surrogatepass"), lasting=True)
     except OSError as error:
         raise CrustsError(f"cannot write {path}: {error.strerror or error}") from error
 
@@ -107,20 +107,6 @@ def _merge(current: Config, changes: Config) -> Config:
         else:
             merged[key] = value
     return merged
-
-
-def _replace(path: str, content: bytes) -> None:
-    temporary = f"{path}.{os.getpid()}.tmp"
-    try:
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except OSError:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        raise
 
 
 def _warn(path: str, reason: str) -> None:
