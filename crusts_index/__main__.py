@@ -1,5 +1,6 @@
 """The entry point: picks the quick path, or the full command line, and turns errors into exit codes."""
 
+import gc
 import io
 import os
 import sys
@@ -43,10 +44,8 @@ def main(argv: list[str] | None = None) -> int:
         _forgive_stderr()
     quick = _quick(args)
     is_glance = is_process and bool(args) and args[0] in AT_A_GLANCE
-    if is_glance:
-        import gc
-
-        gc.disable()
+    if is_glance or (is_process and quick is not None):
+        gc.disable()  # imports leave next to nothing to collect; looking for it takes them a twelfth more
     try:
         code = _run(args, quick, is_process=is_process)
     except BrokenPipeError:
@@ -139,7 +138,8 @@ def _run(args: list[str], quick: tuple[str, list[str]] | None, *, is_process: bo
                 return _run_target(*quick, is_process=is_process)
             return _run_quick(*quick)
         except NotQuick:
-            pass
+            if args[0] not in AT_A_GLANCE:
+                gc.enable()
     if sys.flags.no_site:  # started by `entry`, to do more than that is for
         import site
 

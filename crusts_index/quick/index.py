@@ -94,13 +94,10 @@ def _not_here(_: int) -> "AbstractContextManager[Tell | None]":
 
 
 def _run_plain(settings: Settings) -> None:
-    import gc
-
     from crusts_index.index.refresh import index_all, is_kept_up, keep_up, keeps_text
     from crusts_index.index.summary import Options
     from crusts_index.store.laid import watched
 
-    gc.disable()  # nothing here forms cycles; looking for some costs a twentieth
     unpriced: list[str] = []
 
     def also(store: "Connection", summary: "Summary") -> None:

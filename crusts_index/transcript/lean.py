@@ -1,12 +1,14 @@
 """msgspec without what it imports and nobody here asks it for. Others take msgspec from here.
 
-That saves half an interpreter start of each run that reads something new: typing_extensions, of which all that it takes
-is in `typing`; its parts for other formats and for schemas; and what `uuid` asks for the system's name.
+That saves two thirds of an interpreter start of each run that reads something new: typing_extensions, of which all that
+it takes is in `typing`; its parts for other formats and for schemas; uuids and decimals, which no line of a transcript
+holds; and of dates all that is not in their C module.
 """
 
-import os
 import sys
 from types import ModuleType
+
+from crusts_index.errors import ignored
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,25 +17,26 @@ if TYPE_CHECKING:
 _PARTS = ("inspect", "_json_schema", "msgpack", "toml", "yaml")
 
 
+class _Nothing:
+    """A type that no value is of."""
+
+    unknown = None
+
+
 class _Absent(ModuleType):
     """Stands for a module while msgspec is imported: it has every name, and nothing behind it."""
 
-    def __getattr__(self, name: str) -> None:
-        return None
-
-
-class _System(ModuleType):
-    """Stands for `platform`, of which `uuid` asks one thing."""
-
-    @staticmethod
-    def system() -> str:
-        return os.uname().sysname
+    def __getattr__(self, name: str) -> type[_Nothing]:
+        return _Nothing
 
 
 def _import_lean() -> None:
-    parts = {f"msgspec.{part}": _Absent(part) for part in _PARTS}
-    others = {"typing_extensions": None, "platform": _System("platform")}  # an import of what is None fails
-    stand_ins = {name: module for name, module in (parts | others).items() if name not in sys.modules}
+    absent = ("uuid", "decimal", *(f"msgspec.{part}" for part in _PARTS))
+    others: dict[str, ModuleType | None] = {name: _Absent(name) for name in absent}
+    others["typing_extensions"] = None  # so that an import of it fails
+    with ignored(ImportError):  # another interpreter
+        others["datetime"] = __import__("_datetime")
+    stand_ins = {name: module for name, module in others.items() if name not in sys.modules}
     sys.modules.update(stand_ins)  # type: ignore[arg-type]
     try:
         import msgspec

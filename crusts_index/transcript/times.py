@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import UTC, datetime, timedelta
+else:
+    try:  # all but the C module takes a twelfth of an interpreter start
+        from _datetime import datetime, timedelta, timezone
+
+        UTC = timezone.utc
+    except ImportError:  # another interpreter
+        from datetime import UTC, datetime, timedelta
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
