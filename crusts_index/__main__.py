@@ -28,7 +28,7 @@ _FULL = "crusts_index.cli.commands"
 # These look and are done: there is nothing to collect before they are over, and nothing left to take down.
 AT_A_GLANCE = {
     *("status", "statusline", "auto-inject", "readout", "usage", "list", "models", "analyze", "waste", "fix"),
-    *("timeline", "diff", "compare", "trend", "lost", "accuracy"),
+    *("timeline", "diff", "compare", "trend", "lost", "accuracy", "cache", "why"),
 }
 
 

@@ -20,8 +20,8 @@ VIEWS = dict(query.view_scripts())
 REPORTS = [name for name in query.names() if name.partition("_")[0] in ("list", "models", "readout", "usage")]
 NARROW = frozenset(
     "api_calls blocks call_members call_sums curve_models curves missing_outputs priced_calls priced_sums rebuilds"
-    " records requests response_facts responses sent_parts tool_sums tool_uses transcript_projects version_starts"
-    " window_sums".split()
+    " records requests response_facts responses sent_calls sent_parts tool_sums tool_uses transcript_projects"
+    " version_starts window_sums".split()
 )
 """Views that show what is stored narrowly, for joins: their ids and bytes are those of the store."""
 NOT_IN_DEMO = frozenset("missing_outputs requests response_facts sent_parts".split())

@@ -9,6 +9,7 @@ from crusts_index.cli.session import opened
 from crusts_index.index.estimates import load_weights
 from crusts_index.index.fit import pairs_of
 from crusts_index.index.past_windows import past_windows
+from crusts_index.insight.money.breaks import agreement
 from crusts_index.insight.window.accuracy import (
     Errors,
     Group,
@@ -21,6 +22,7 @@ from crusts_index.insight.window.accuracy import (
 )
 from crusts_index.insight.window.record import Record, record_of
 from crusts_index.render import console, text
+from crusts_index.rows.money import CacheBreak
 from crusts_index.rows.reports import EstimatePair
 from crusts_index.store.settings import Settings
 
@@ -54,16 +56,20 @@ def accuracy(
     Each model's factor is the one that is shipped, or that `crusts index` fitted to its calls once there were 100
     pairs. With --verbose all groups, and by Claude Code version the pairs whose content is mostly (80 %) of one kind.
 
+    Of cache breaks whose reason the API logged, how many would be inferred alike: `crusts cache`.
+
     The record of the forecast: what would have been promised at each call, from the fifth on, of the windows that were
     compacted by themselves, each by nothing but what stood before it; and what the median of the last 20 steps would
     have promised.
     """
+    asked = {"since": options.since(since), "project": settings.project}
     with opened(settings) as store:
         record = record_of(past_windows(store.connection)) if forecast or settings.json else None
         if forecast and not settings.json:
             _print_record(record)
             return
-        rows = store.fetch(EstimatePair, since=options.since(since), project=settings.project)
+        rows = store.fetch(EstimatePair, **asked)
+        breaks = agreement(store.fetch(CacheBreak, session=None, until=None, singly=None, **asked))
         weights = load_weights(store.connection)
         pairs = pairs_of(store.connection, weights, since=options.since(since), project=settings.project)
     growth = growth_errors(rows)
@@ -77,9 +83,14 @@ def accuracy(
             "by": [{"by": one.by, "key": one.key, **one.errors._asdict()} for one in by],
             "weights": [_rounded(one) for one in models],
             "forecast": _record_json(record),
+            "cache": breaks._asdict(),
         }
         show.document(told | ({"rows": [one._asdict() for one in long]} if settings.verbose else {}))
         return
+    if breaks.logged:
+        console.remark(
+            f"Cache breaks: of {breaks.logged:,} whose reason the API logged, {breaks.agree:,} would be inferred alike."
+        )
     if growth is None:
         console.remark("No two calls that follow each other in the store: nothing to measure by.")
         return

@@ -9,6 +9,7 @@ from crusts_index.jsontext import dumps
 from crusts_index.plain import Safe, escaped, note
 from crusts_index.regular import replace_private
 from crusts_index.rows.readout import (
+    ReadoutBreaks,
     ReadoutCompaction,
     ReadoutCurve,
     ReadoutReread,
@@ -82,6 +83,7 @@ def read(store: "sqlite3.Connection", since: int, project: str | None) -> "dict[
         rows(ReadoutCompaction),
         rows(ReadoutReread),
         rows(ReadoutTool),
+        rows(ReadoutBreaks),
     )
 
 

@@ -69,3 +69,13 @@ class ReadoutTool(NamedTuple):
 
     name: str | None
     tokens: int
+
+
+@of("readout_breaks")
+class ReadoutBreaks(NamedTuple):
+    """What had been cached and was sent again, by reason."""
+
+    reason: str
+    breaks: int
+    tokens: int
+    avoidable_usd: float | None

@@ -1,7 +1,7 @@
 -- cache_breaks: the calls that sent 2,000 tokens or more again although they had been cached (D21), one row a call, and
 -- why. The first call behind a compaction boundary is none.
 --   session_id, project, thread_kind, agent, model, timestamp, time_ms   as in cost_parts
---   message               number of its message in its thread, on the main one over all transcripts of the session
+--   message               number of its message in its thread, on the main one as in every report (D7)
 --   gap_s                 seconds from the last line of the response before it to its first; null = not known
 --   reason                resumed_agent     a subagent was asked again
 --                         rewind            the user went back to an earlier message
@@ -23,6 +23,7 @@
 --   context_tokens        the call's, exact; read_tokens: of it, from the cache
 --   rebuilt_tokens        sent again; rebuilt_usd: what that cost, at list price; null = unpriced
 --   avoidable_usd         what it would have cost less, read from the cache
+--   has_tools, has_messages   as in rebuilds: what the requests tell of what changed is in break_details
 --   call_key, response_key, before_key, thread_key, transcript_key, session_key   for joins; the response before it
 create view cache_breaks as
 select
@@ -52,6 +53,8 @@ select
   b.rebuilt_tokens,
   b.rebuilt_usd,
   b.avoidable_usd,
+  b.has_tools,
+  b.has_messages,
   b.time_ms,
   b.call_key,
   b.response_key,
@@ -68,15 +71,16 @@ from (
     (select a.agent from thread_agents a where a.thread_key = c.thread_id) as agent,
     c.model,
     strftime('%Y-%m-%dT%H:%M:%fZ', c.time_ms / 1000.0, 'unixepoch') as timestamp,
-    (select r.message from stored_responses r where r.id = c.response_id) + iif(h.kind = 'main', ifnull((
-      select sum(o.messages) from transcripts e cross join threads o on o.id = e.id << 20
-      where e.session_id = t.session_id and e.kind = 'main' and e.in_view = 1 and e.superseded = 0
-        and (e.first_ms is null, e.first_ms, e.path) < (t.first_ms is null, t.first_ms, t.path)), 0), 0) as message,
+    (select r.message from stored_responses r where r.id = c.response_id)
+      + iif(h.kind = 'main', (select o.before from message_offsets o where o.transcript_id = c.transcript_id), 0)
+      as message,
     m.gap_ms,
     m.is_rewind,
     m.is_cut,
     m.is_version,
     m.is_instructed,
+    m.has_tools,
+    m.has_messages,
     -- 'none' and the like tell that the API does not know either.
     nullif(nullif(nullif(f.miss_reason, 'none'), 'unavailable'), 'previous_message_not_found') as told,
     case

@@ -5,7 +5,7 @@
 --   agent                 main, or the agent type; null = not logged
 --   model                 as logged
 --   timestamp             of its last record, ISO 8601 UTC; time_ms the same in milliseconds
---   message               number of its message in its thread (D7); a session's part files each begin with 1
+--   message               number of its message in its thread, on the main one as in every report (D7)
 -- Of the tokens sent, exact:
 --   new_tokens            sent for the first time
 --   carried_tokens        read from the cache
@@ -30,7 +30,9 @@ select
   (select a.agent from thread_agents a where a.thread_key = c.thread_id) as agent,
   c.model,
   strftime('%Y-%m-%dT%H:%M:%fZ', c.time_ms / 1000.0, 'unixepoch') as timestamp,
-  (select r.message from stored_responses r where r.id = c.response_id) as message,
+  (select r.message from stored_responses r where r.id = c.response_id)
+    + iif(h.kind = 'main', (select o.before from message_offsets o where o.transcript_id = c.transcript_id), 0)
+    as message,
   c.sent * (1 - c.is_summary) * (1 - c.is_compaction) - c.rebuilt as new_tokens,
   c.cache_read_tokens * (1 - c.is_summary) as carried_tokens,
   c.rebuilt as rebuilt_tokens,

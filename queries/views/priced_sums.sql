@@ -6,7 +6,8 @@
 --   input_tokens, cache_read_tokens, cache_write_tokens, cache_write_1h_tokens, output_tokens, web_searches   sums
 --   unpriced_calls        calls without a price
 --   nonstandard_calls     calls with a speed, tier or place of their own that has no price: costed as standard
---   cache_write_usd       what the cache writes cost; cost_usd: all; derived, null = unpriced
+--   cache_write_usd       what the cache writes cost; cache_read_usd: the reads; sent_usd: input and cache writes; cost_usd:
+--                         all; derived, null = unpriced
 create view priced_sums as
 select
   s.thread_id,
@@ -28,6 +29,9 @@ select
   iif(s.mode <> '' and s.mode is not p.speed, s.calls, 0) as nonstandard_calls,
   ((s.cache_write_tokens - s.cache_write_1h_tokens) * p.cache_write_5m_usd
     + s.cache_write_1h_tokens * p.cache_write_1h_usd) / 1e6 as cache_write_usd,
+  s.cache_read_tokens * p.cache_read_usd / 1e6 as cache_read_usd,
+  (s.input_tokens * p.input_usd + (s.cache_write_tokens - s.cache_write_1h_tokens) * p.cache_write_5m_usd
+    + s.cache_write_1h_tokens * p.cache_write_1h_usd) / 1e6 as sent_usd,
   (s.input_tokens * p.input_usd + s.cache_read_tokens * p.cache_read_usd
     + (s.cache_write_tokens - s.cache_write_1h_tokens) * p.cache_write_5m_usd
     + s.cache_write_1h_tokens * p.cache_write_1h_usd + s.output_tokens * p.output_usd) / 1e6

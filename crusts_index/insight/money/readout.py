@@ -8,7 +8,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, TypeVar
 
-    from crusts_index.rows.readout import ReadoutCompaction, ReadoutReread, ReadoutSession, ReadoutTool, ReadoutTotal
+    from crusts_index.rows.readout import (
+        ReadoutBreaks,
+        ReadoutCompaction,
+        ReadoutReread,
+        ReadoutSession,
+        ReadoutTool,
+        ReadoutTotal,
+    )
 
     Seen = TypeVar("Seen", ReadoutCompaction, ReadoutReread)
 
@@ -71,6 +78,7 @@ def detail(
     compactions: "Sequence[ReadoutCompaction]",
     rereads: "Sequence[ReadoutReread]",
     tools: "Iterable[ReadoutTool]",
+    breaks: "Sequence[ReadoutBreaks]" = (),
 ) -> "dict[str, Any]":
     """All that `readout --full` prints.
 
@@ -111,7 +119,7 @@ def detail(
         },
         "tools": [row._asdict() for row in tools],
     }
-    told["findings"] = findings(told, compactions)
+    told["findings"] = findings(told, compactions, breaks)
     return told
 
 
@@ -153,7 +161,9 @@ def _files(rereads: "Iterable[ReadoutReread]") -> "list[dict[str, Any]]":
     return sorted(rows, key=lambda row: (-row["tokens"], -row["count"], row["path"]))
 
 
-def findings(told: "Mapping[str, Any]", compactions: "Iterable[ReadoutCompaction]") -> list[str]:
+def findings(
+    told: "Mapping[str, Any]", compactions: "Iterable[ReadoutCompaction]", breaks: "Sequence[ReadoutBreaks]" = ()
+) -> list[str]:
     """Up to three facts with their numbers, the one about the most tokens first."""
     facts: list[tuple[int, str]] = []
     tools = told["tools"]
@@ -179,6 +189,15 @@ def findings(told: "Mapping[str, Any]", compactions: "Iterable[ReadoutCompaction
     if peaks:
         peak, session = max(peaks, key=lambda one: one[0])
         facts.append((peak, f"highest peak: {tokens(peak)} tokens, session {_short(session)[:8]}"))
+    if breaks:
+        from crusts_index.insight.money.breaks import reason_of
+
+        largest = breaks[0]
+        usd = f", ${largest.avoidable_usd:,.2f} avoidable" if largest.avoidable_usd is not None else ""
+        text = (
+            f"sent again ({reason_of(largest.reason).label}, {largest.breaks}x): {tokens(largest.tokens)} tokens{usd}"
+        )
+        facts.append((largest.tokens, text))
     facts.sort(key=lambda fact: -fact[0])
     return [text for _, text in facts[:FINDINGS]]
 

@@ -1,0 +1,173 @@
+"""Cache breaks by what they have in common, and what is said of their reasons (D21)."""
+
+from __future__ import annotations
+
+from crusts_index.tuples import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crusts_index.rows.money import CacheBreak
+
+LOGGED, EXACT, INFERRED = "logged", "exact", "inferred"
+"""How a reason is known: the API told it; the requests show it; by what stands between the two calls."""
+
+
+class Reason(NamedTuple):
+    """What is said of a reason."""
+
+    label: str
+    """In a table."""
+    after: str
+    """In a sentence behind a number, of one of them."""
+    afters: str
+    """Likewise, of several."""
+    instead: str
+    """What would have avoided it; empty: nothing that the user does."""
+
+
+_PAUSE = "`/compact` before a long pause, or `/clear` when a task is done: what comes back is then small"
+REASONS: dict[str, Reason] = {
+    "pause": Reason(
+        "pause over 5 minutes", "pause of more than five minutes", "pauses of more than five minutes", _PAUSE
+    ),
+    "long_pause": Reason("pause over an hour", "pause of more than an hour", "pauses of more than an hour", _PAUSE),
+    "model_switched": Reason(
+        "another model",
+        "switch to another model",
+        "switches to another model",
+        "switch right after `/compact` or `/clear`, or give that work to a subagent: each model has its own cache",
+    ),
+    "rewind": Reason("rewind", "rewind", "rewinds", "rewind soon, before much stands behind the message"),
+    "context_edited": Reason(
+        "context cut",
+        "cut of something in the context",
+        "cuts of something in the context",
+        "`/compact` at a moment of your choice, before results are taken out piece by piece",
+    ),
+    "updated": Reason(
+        "Claude Code updated",
+        "update of Claude Code",
+        "updates of Claude Code",
+        "update between sessions: `/clear` or a new session first",
+    ),
+    "tools_changed": Reason(
+        "tools, servers or skills",
+        "change of tools, servers or skills",
+        "changes of tools, servers or skills",
+        "connect MCP servers and install skills before the session begins; `crusts fix` names those never used",
+    ),
+    "system_changed": Reason(
+        "system prompt",
+        "change of the system prompt",
+        "changes of the system prompt",
+        "set modes and styles at the start",
+    ),
+    "instructions_changed": Reason(
+        "CLAUDE.md",
+        "change of CLAUDE.md",
+        "changes of CLAUDE.md",
+        "edit CLAUDE.md at the end of a session, or `/clear` right after it",
+    ),
+    "effort_changed": Reason(
+        "effort", "change of the effort", "changes of the effort", "choose the effort at the start of a session"
+    ),
+    "cache_control_changed": Reason(
+        "cache settings", "change of what is to be cached", "changes of what is to be cached", ""
+    ),
+    "resumed_agent": Reason(
+        "subagent asked again",
+        "subagent that was asked again",
+        "subagents that were asked again",
+        "ask a subagent all at once, or start a new one with the few lines that it needs",
+    ),
+    "prefix_changed": Reason(
+        "nothing was read", "call that read nothing from the cache", "calls that read nothing from the cache", ""
+    ),
+    "messages_changed": Reason(
+        "earlier messages changed", "change of earlier messages", "changes of earlier messages", ""
+    ),
+    "unknown": Reason("not known", "cause that nothing tells", "causes that nothing tells", ""),
+}
+"""By name, as in the view cache_breaks."""
+
+
+def reason_of(name: str) -> Reason:
+    """What is said of a reason; of a word of the API's that is not known the word."""
+    words = name.replace("_", " ")
+    return REASONS.get(name) or Reason(words, words, words, "")
+
+
+class Sum(NamedTuple):
+    """Breaks that have something in common. USD: None = one of them is unpriced, the sums of what is priced beside."""
+
+    key: str | None
+    certainty: str | None
+    breaks: int
+    tokens: int
+    usd: float | None
+    avoidable_usd: float | None
+    priced_usd: float
+    priced_avoidable_usd: float
+
+
+def summed(key: str | None, certainty: str | None, breaks: Iterable[CacheBreak]) -> Sum:
+    """What breaks come to."""
+    known = list(breaks)
+    usd = [one.usd for one in known if one.usd is not None]
+    avoidable = [one.avoidable_usd for one in known if one.avoidable_usd is not None]
+    is_whole = len(usd) == len(known)
+    return Sum(
+        key,
+        certainty,
+        len(known),
+        sum(one.tokens for one in known),
+        sum(usd) if is_whole else None,
+        sum(avoidable) if len(avoidable) == len(known) else None,
+        sum(usd),
+        sum(avoidable),
+    )
+
+
+def by_reason(breaks: Iterable[CacheBreak]) -> list[Sum]:
+    """Sums by reason and how it is known, the most avoidable USD first."""
+    groups: dict[tuple[str, str], list[CacheBreak]] = {}
+    for one in breaks:
+        groups.setdefault((one.reason, one.certainty), []).append(one)
+    return _ordered(summed(reason, certainty, some) for (reason, certainty), some in groups.items())
+
+
+def by_column(breaks: Iterable[CacheBreak], column: str) -> list[Sum]:
+    """Sums by day, project, model or session: days in their order, of all else the most avoidable USD first."""
+    groups: dict[str | None, list[CacheBreak]] = {}
+    for one in breaks:
+        groups.setdefault(getattr(one, column), []).append(one)
+    sums = [summed(key, None, some) for key, some in groups.items()]
+    return sorted(sums, key=lambda one: one.key or "") if column == "day" else _ordered(sums)
+
+
+def _ordered(sums: Iterable[Sum]) -> list[Sum]:
+    return sorted(sums, key=lambda one: (-one.priced_avoidable_usd, -one.tokens, one.key or "", one.certainty or ""))
+
+
+class Agreement(NamedTuple):
+    """Of the breaks of which the API told the reason, how many would be inferred alike."""
+
+    logged: int
+    agree: int
+
+
+_ALIKE = {
+    "messages_changed": {"messages_changed", "rewind", "context_edited", "instructions_changed"},
+    "model_changed": {"model_switched"},
+    "tools_changed": {"tools_changed", "updated", "prefix_changed"},
+    "system_changed": {"updated", "instructions_changed", "prefix_changed"},
+}
+"""By the API's own word: what is another name for it, or says more of it."""
+
+
+def agreement(breaks: Iterable[CacheBreak]) -> Agreement:
+    """How well what is inferred agrees with what the API told, where it told anything."""
+    told = [one for one in breaks if one.told is not None]
+    return Agreement(len(told), sum(one.inferred in _ALIKE.get(one.told or "", {one.told}) for one in told))
