@@ -75,16 +75,12 @@ def reextract(
         raise CrustsError("the store has no summary of that compaction")
     _write(result, document | found)
     refs = found["summaryFileRefs"]
-    answer = {
-        "resultPath": str(result),
-        "priorRefCount": len(prior),
-        "newRefCount": len(refs),
-        "summaryFileRefs": refs,
-    }
-    if settings.json:
-        show.document(answer)
-        return
-    console.put(f"{len(prior)} files before, {len(refs)} now, in {result}")
+    counts = {"priorRefCount": len(prior), "newRefCount": len(refs)}
+    show.say(
+        settings,
+        {"resultPath": str(result), **counts, "summaryFileRefs": refs},
+        f"{len(prior)} files before, {len(refs)} now, in {result}",
+    )
 
 
 def compare(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from crusts_index.cli import options, show
-from crusts_index.cli.judged import judge
+from crusts_index.cli.judged import Judged, judge
 from crusts_index.cli.session import opened
 from crusts_index.insight.window.words import window_json
-from crusts_index.render import console
 from crusts_index.render.actions import actions_json, fix_json
+from crusts_index.render.page import Page
 from crusts_index.store.settings import Settings
 
 
@@ -24,25 +24,27 @@ def fix(
     """
     with opened(settings) as store:
         found = judge(store, settings, store.choose(session, last), until)
-    if settings.json:
-        show.document(
-            {
-                "sessionId": found.facts.session.session_id,
-                "window": window_json(found.window),
-                **fix_json(found.actions),
-                "actions": actions_json(found.actions),
-            }
-        )
-        return
+    show.answer(settings, lambda: _json(found), lambda page: _text(page, found))
+
+
+def _json(found: Judged) -> dict[str, object]:
+    return {
+        "sessionId": found.facts.session.session_id,
+        "window": window_json(found.window),
+        **fix_json(found.actions),
+        "actions": actions_json(found.actions),
+    }
+
+
+def _text(page: Page, found: Judged) -> None:
+    window = found.window
     if not found.actions:
-        window = found.window
-        console.remark(
+        page.say(
             "Nothing to fix: no call so far, so the window is not known yet."
             if window.size is None
-            else f"Nothing to fix: the window is {window.health}, at {window.usage_percentage:.0f}% of its limit."
+            else f"Nothing to fix: the window is {window.health}, at {window.usage_percentage:.0f}% of its limit.",
+            indent=2,
         )
-        return
-    page = show.page(settings)
     for place, one in enumerate(found.actions, 1):
         if place > 1:
             page.say()
@@ -51,4 +53,3 @@ def fix(
         page.say_as_is(one.do)
         page.say()
         page.say_inset(2, "; ".join(filter(None, (one.gain, one.why))))
-    console.put(page.text())

@@ -85,14 +85,8 @@ def disable(settings: Settings, event: Events = None) -> None:
 def status(settings: Settings) -> None:
     """Which hooks are installed, and whether Claude Code's settings still have them."""
     found = state(settings)
-    if settings.json:
-        show.document(found)
-        return
-    for line in found["messages"]:
-        console.put(line)
-    for event, commands in found["events"].items():
-        console.put(f"  {event}: {'; '.join(commands)}")
-    console.put(found["autoInject"]["message"])
+    events = (f"  {event}: {'; '.join(commands)}" for event, commands in found["events"].items())
+    show.say(settings, found, *found["messages"], *events, found["autoInject"]["message"])
 
 
 def inject_enable(
@@ -134,26 +128,19 @@ def inject_disable(settings: Settings) -> None:
 def inject_status(settings: Settings) -> None:
     """Whether it is on, when it speaks, and when it did last."""
     found = inject_state(settings, read_settings(user_settings(os.environ)))
-    if settings.json:
-        show.document(found)
-    else:
-        console.put(found["message"])
+    show.say(settings, found, found["message"])
 
 
 def inject_log(settings: Settings, limit: Number = None) -> None:
     """What was said and when, the newest first; --verbose shows the whole text."""
     entries = quick.read_log(settings, limit)
-    if settings.json:
-        show.document({"entries": entries})
-        return
-    if not entries:
-        console.put("Nothing was said so far.")
+    said: list[str] = []
     for entry in entries:
-        said = f"{entry['ts']}  {str(entry.get('sessionId'))[:8]}  {entry.get('usagePercent')}% full, "
-        console.put(said + f"{entry.get('reclaimableTokens')} tokens of waste (estimated)")
+        full = f"{entry['ts']}  {str(entry.get('sessionId'))[:8]}  {entry.get('usagePercent')}% full, "
+        said.append(full + f"{entry.get('reclaimableTokens')} tokens of waste (estimated)")
         if settings.verbose and isinstance(entry.get("advisoryText"), str):
-            for line in entry["advisoryText"].splitlines():
-                console.put(f"    {line}")
+            said += [f"    {line}" for line in entry["advisoryText"].splitlines()]
+    show.say(settings, {"entries": entries}, *(said or ["Nothing was said so far."]))
 
 
 def with_hooks(found: dict[str, Any], events: list[Event]) -> dict[str, Any]:

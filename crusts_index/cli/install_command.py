@@ -7,7 +7,6 @@ from crusts_index.claude.files import FileChanged
 from crusts_index.cli import show
 from crusts_index.cli.declared import Annotated, Option
 from crusts_index.errors import CrustsError
-from crusts_index.render import console
 from crusts_index.store.settings import Settings, backup_folder
 
 Project = Annotated[bool, Option("--project", help="Into .claude of this folder, for all who work in the project.")]
@@ -25,15 +24,12 @@ def install_command(settings: Settings, project: Project = False, remove: Remove
         done = act(folder, backup_folder(settings))
     except FileChanged as error:
         raise CrustsError(f"{error}: something else has just written to it; run this again") from error
-    if settings.json:
-        show.document({"path": done.path, "changed": done.changed, "backup": done.backup})
-        return
-    if not done.changed:
-        console.put(f"There is none at {done.path}." if remove else f"Already there: {done.path}")
-        return
-    console.put(f"Removed {done.path}" if remove else f"Wrote {done.path}: type /crusts in Claude Code.")
-    if done.backup:
-        console.put(f"What stood there is kept in {done.backup}")
+    if done.changed:
+        said = [f"Removed {done.path}" if remove else f"Wrote {done.path}: type /crusts in Claude Code."]
+        said += [f"What stood there is kept in {done.backup}"] if done.backup else []
+    else:
+        said = [f"There is none at {done.path}." if remove else f"Already there: {done.path}"]
+    show.say(settings, {"path": done.path, "changed": done.changed, "backup": done.backup}, *said)
 
 
 def _config_dir(settings: Settings) -> str:

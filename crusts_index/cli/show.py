@@ -55,6 +55,15 @@ def answer(
     console.put(paper.text())
 
 
+def say(settings: Settings, found: Mapping[str, object], *lines: str) -> None:
+    """What a command did: one JSON object with --json, else these lines."""
+    if settings.json:
+        document(found)
+        return
+    for line in lines:
+        console.put(line)
+
+
 def write(path: str, text: str) -> None:
     """Write what was made of what was said to a file that only its owner may read, whole or not at all.
 

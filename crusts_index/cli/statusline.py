@@ -63,14 +63,9 @@ def uninstall(settings: Settings) -> None:
 def status(settings: Settings) -> None:
     """Whether it is installed, and whether Claude Code's settings still have it."""
     found = state(settings)
-    if settings.json:
-        show.document(found)
-        return
-    console.put(found["message"])
-    if found["command"]:
-        console.put(f"Command: {found['command']}")
-    if found["wraps"]:
-        console.put(f"It prints this one too: {found['wraps']}")
+    more = [f"Command: {found['command']}"] if found["command"] else []
+    more += [f"It prints this one too: {found['wraps']}"] if found["wraps"] else []
+    show.say(settings, found, found["message"], *more)
 
 
 def state(settings: Settings) -> dict[str, Any]:
