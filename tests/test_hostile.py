@@ -300,9 +300,9 @@ WRITERS = {
     "render/clipboard.py": "the clipboard in base64",
     "quick/statusline.py": "a line, cleaned",
     "quick/status.py": "JSON, escaped",
-    "quick/readout.py": "JSON, escaped",
     "quick/auto_inject.py": "JSON in ASCII",
     "quick/index.py": "numbers of ours",
+    "regular.py": "a device that stands in the place of a file of ours: JSON, CSV and reports, each made safe",
 }
 """The only modules that write to a terminal, and what."""
 
