@@ -21,6 +21,7 @@ from crusts_index.insight.losses.summary import Rarity, Summary, key_terms
 from crusts_index.insight.losses.taken import Event, Fate, classes_of, losses_of, prices_of
 from crusts_index.insight.session.facts import Facts
 from crusts_index.insight.session.loading import load
+from crusts_index.insight.window.contents import attachment_row
 from crusts_index.store import query
 from crusts_index.store.open import open_store
 from tests.builders import CWD, SESSION, START, ClaudeFolder, Transcript
@@ -157,7 +158,7 @@ def test_instructions_come_back_as_attachments(folder: ClaudeFolder, before: Any
     kind, fields = after or before
     t.attachment(kind, **fields)
     t.response("on", context=30_000)
-    found = fate(lost(folder, t)[0], before[0])
+    found = fate(lost(folder, t)[0], attachment_row(before[0])[1])
     assert ("instruction", "re-injected") == (found.item.kind, found.verdict)
 
 

@@ -72,7 +72,7 @@ def diff(
     page.rows(
         ("category", f"at {start}", f"at {end}", "change", "%"),
         [
-            (category_name(one.category), one.before, one.after, one.delta, one.percent)
+            (category_name(one.category), one.before, one.after, one.delta, one.relative)
             for one in (*found.categories, found.total)
         ],
         {"change": "{:+,}".format, "%": "{:+.1f}%".format},

@@ -50,6 +50,10 @@ def _text(page: Page, found: Judged) -> None:
             page.say()
         page.head(f"{place}. {one.title}")
         page.say()
-        page.say_as_is(one.do)
+        if one.place == "set":  # told, not pasted
+            for line in one.do.splitlines():
+                page.say(line, indent=2)
+        else:
+            page.say_as_is(one.do)
         page.say()
         page.say_inset(2, "; ".join(filter(None, (one.gain, one.why))))

@@ -179,8 +179,8 @@ def _marked(preview: str, room: int | None, *, colour: bool) -> Safe:
         if text.width(preview) > room and text.width(before) > room // 2:
             preview = text.ELLIPSIS + preview[len(before) - room // 4 :]  # the match is what must be seen
         preview = text.shorten(preview, room)
-    if preview.count(begin) > preview.count(end):
-        preview += end  # the cut went through a match
+    if preview.count(begin) > preview.count(end):  # the cut went through a match
+        preview = (preview if room is None else text.shorten(preview, room - 1)).rstrip(begin) + end
     if not colour:
         return line(preview.replace(begin, "**").replace(end, "**"))
     parts = preview.replace(end, begin).split(begin)

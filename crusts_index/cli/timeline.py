@@ -9,7 +9,7 @@ from crusts_index.insight.session.messages import Message, fair_sample, messages
 from crusts_index.insight.session.sizes import sizes_of
 from crusts_index.insight.window.words import limit_words, trigger_words, window_json
 from crusts_index.render import analysis_json, console
-from crusts_index.render.contents import LETTERS
+from crusts_index.render.contents import LETTERS, SHORT_LEGEND
 from crusts_index.store.settings import Settings
 
 All = Annotated[bool, Option("--all", help="Every message, however many there are.")]
@@ -59,6 +59,7 @@ def timeline(
     page.head(facts.session.session_id)
     if rows:
         page.rows(("#", "tokens", "window", "", "content"), rows)
+        page.say(SHORT_LEGEND)
     if len(shown) < len(messages):
         page.say(f"{len(shown)} of {len(messages):,} messages; --all shows them all.")
     page.say(

@@ -8,6 +8,7 @@ from crusts_index.cli import options, show
 from crusts_index.cli.declared import Annotated, Option
 from crusts_index.cli.session import opened
 from crusts_index.render import bill, console, text
+from crusts_index.render.contents import category_name
 from crusts_index.rows.reports import ToolUsage, Usage, WindowUsage
 from crusts_index.store.settings import Settings
 
@@ -43,7 +44,7 @@ _SHORT = ("input", "cache_read", "cache_write", "output", "tokens", "result_toke
 _PATH = 32  # columns that a project's path takes in the table
 _TOOL_NOTES = [
     "Uses and errors are exact, tokens are estimated.",
-    "carried: times the later calls of the result's epoch.",
+    "carried: times the calls that came later, up to the next compaction.",
 ]
 _WINDOW_NOTES = [
     "What filled the windows. Tokens are shares of the billed output, else estimated;",
@@ -53,7 +54,7 @@ _WINDOW_NOTES = [
 
 def usage(
     settings: Settings,
-    by: Annotated[By, Option("--by", help="What a row stands for.")] = By.MODEL,
+    by: Annotated[By, Option("--by", metavar="WHAT", help=f"What a row stands for: {', '.join(By)}.")] = By.MODEL,
     since: options.Since = None,
     until: options.Until = None,
     limit: options.Limit = None,
@@ -128,6 +129,8 @@ def _short(by: By, key: str | None) -> str | None:
         return None
     if by is By.SESSION:
         return key[:8]
+    if by is By.CATEGORY:
+        return category_name(key)
     return text.shorten_path(key, _PATH) if by in (By.PROJECT, By.FILE) else key
 
 

@@ -41,18 +41,18 @@ def _print(verdict: Verdict) -> None:
         known = (
             f"Numbers are as logged: the output of {verdict.placeholders:,} calls is a placeholder, at least so much."
         )
-    console.put(f"{here:,} of {verdict.transcripts:,} transcripts are on disk and were read again. {known}")
+    console.remark(f"{here:,} of {verdict.transcripts:,} transcripts are on disk and were read again. {known}")
     for line in verdict.lines:
         console.remark(f"{_words(line)}: {line.concerned:,} API calls {REASONS[line.reason]}")
     if verdict.forgotten:
-        console.put(
+        console.remark(
             f"{verdict.forgotten:,} sessions or files were forgotten on request and are counted on neither side."
         )
     for path, what, kept, fresh in verdict.odd_rows[:_ROWS_SHOWN]:
-        console.put(f"{path}: {kept:,} {what} in the store, {fresh:,} in the transcript")
+        console.remark(f"{path}: {kept:,} {what} in the store, {fresh:,} in the transcript")
     if len(verdict.odd_rows) > _ROWS_SHOWN:
         console.remark(f"+ {len(verdict.odd_rows) - _ROWS_SHOWN:,} more such rows: --json shows all")
-    console.put(_conclusion(verdict))
+    console.remark(_conclusion(verdict))
 
 
 def _words(line: Line) -> str:

@@ -77,7 +77,7 @@ def waste(
         return
     page = show.page(settings)
     findings.waste_text(page, facts, window, items, everything=settings.verbose)
-    contents_text(page, contents)
+    contents_text(page, contents, is_alone=True)
     findings.files_text(page, files, facts.session.project)
     actions_text(page, found.actions)
     findings.note_text(page)

@@ -13,7 +13,7 @@ from crusts_index.insight.window.framing import framing_of, framing_words
 from crusts_index.insight.window.judge import Window
 from crusts_index.insight.window.listed import Content
 from crusts_index.insight.window.toolset import Server, Toolset
-from crusts_index.insight.window.words import limit_words, trigger_words
+from crusts_index.insight.window.words import HEALTH_SAID, KINDS, limit_words, trigger_words
 from crusts_index.render import text
 from crusts_index.render.analysis_json import duration_seconds
 from crusts_index.render.contents import LEGEND, LETTERS, category_name, contents_text
@@ -43,7 +43,7 @@ def analysis_text(
     _size(page, window)
     if current:
         _categories(page, current)
-    contents_text(page, contents)
+    contents_text(page, contents, is_alone=False)
     if current and lifetime and (facts.all_compactions or lifetime.content_sum != current.content_sum):
         page.say(
             f"Over the session's life {lifetime.content_sum:,} tokens went into its windows "
@@ -138,11 +138,12 @@ def _size(page: Page, window: Window) -> None:
         return
     health = page.paint(window.health or "", COLOURS[window.health or ""])
     share = f"{window.usage_percentage:,.1f}%"
-    rest = f"; {window.free:,} free ({window.basis}; the limit is {window.limit_kind})"
+    rest = f"; {window.free:,} free ({window.basis}; the limit is {KINDS[window.limit_kind]})"
     page.say([f"{window.size:,} of {limit_words(window)} tokens, {share}, ", health, rest])
     said = trigger_words(window)
     grows = f" at {window.growth:,.0f} tokens a call (derived)" if window.calls_left else ""
     page.say(f"{said[:1].upper()}{said[1:]}{grows}.")
+    page.say(f"By the share of the limit: {HEALTH_SAID}.")
 
 
 def _categories(page: Page, current: Buckets) -> None:

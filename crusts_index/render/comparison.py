@@ -15,7 +15,7 @@ from crusts_index.render.page import Page
 
 Json = dict[str, Any]
 
-_FORMS = {"change": "{:+,}".format, "%": "{:+,.1f}".format}
+_FORMS = {"change": "{:+,}".format, "%": "{:+,.1f}%".format}
 
 
 def comparison_json(found: Comparison) -> Json:
@@ -67,11 +67,7 @@ def comparison_text(page: Page, found: Comparison) -> None:
     said = "the windows now, scaled to their size" if found.change.basis == "window" else "tokens as counted, estimated"
     page.head(f"Tokens by category: {said}")
     rows: list[tuple[object, ...]] = [
-        (
-            *(category_name(one.category), one.before, one.after, one.delta),
-            one.percent if one.before or not one.after else None,
-        )
-        for one in found.change.categories
+        (category_name(one.category), one.before, one.after, one.delta, one.relative) for one in found.change.categories
     ]
     rows.append(("total", total.before, total.after, total.delta, found.total_percent))
     page.rows(("category", "A", "B", "change", "%"), rows, _FORMS)

@@ -21,6 +21,11 @@ LEGEND = (
     "Retrieved: looked up in files and on the web. Tools: schemas, all other inputs and results. System: fixed "
     "context, listings, summaries. State: memory, plans, tasks, skills."
 )
+SHORT_LEGEND = (
+    "C conversation, R looked up in files and on the web, U last prompt, Sys fixed context, listings and summaries, "
+    "T tools, St memory, plans, tasks, skills."
+)
+"""What the letters are, where no table names them."""
 CARRIED = (
     "Carried: what having it in every later call has cost so far, at the price of a cache read. Derived: what the bill "
     "leaves for it."
@@ -78,8 +83,8 @@ def shown_contents(contents: Sequence[Content], most: int = SHOWN) -> list[Shown
     return rows
 
 
-def contents_text(page: Page, contents: Sequence[Content]) -> None:
-    """The list: the first rows, and the rest in one."""
+def contents_text(page: Page, contents: Sequence[Content], *, is_alone: bool) -> None:
+    """The list: the first rows, and the rest in one; `is_alone`: nothing on the page says yet what the letters are."""
     if not contents:
         return
     page.head("What takes most")
@@ -91,6 +96,8 @@ def contents_text(page: Page, contents: Sequence[Content]) -> None:
         ],
         {"carried": text.usd},
     )
+    if is_alone:
+        page.say(SHORT_LEGEND)
     page.say(CARRIED)
 
 

@@ -14,7 +14,7 @@ from crusts_index.render import text
 from crusts_index.render.analysis import COLOURS, bar, span
 from crusts_index.render.analysis_json import timestamp
 from crusts_index.render.console import paint
-from crusts_index.render.contents import LETTERS, category_name, contents_json, shown_contents
+from crusts_index.render.contents import LETTERS, SHORT_LEGEND, category_name, contents_json, shown_contents
 
 Segment = tuple[str, str]
 """Text and its colour; an empty one is none."""
@@ -101,7 +101,7 @@ def summary(first: Snapshot, last: Snapshot, seconds: float, compactions: int, s
         parts.append(f"{sessions} sessions")
     if compactions:
         parts.append(f"{text.plural(compactions, 'compaction')}")
-    return ", ".join(parts)
+    return ", ".join(parts) + (f". {SHORT_LEGEND}" if last.contents else "")
 
 
 def as_json(shot: Snapshot, moment: Moment, event: str, previous: str | None) -> dict[str, object]:

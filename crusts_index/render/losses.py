@@ -144,7 +144,9 @@ def what(facts: Facts, fate: Fate) -> str:
     """The item in words, a file by its path in the project."""
     project = facts.session.project.rstrip("/")
     said = fate.item.description.replace(project + "/", "") if project else fate.item.description
-    return _NOUNS.get(fate.item.kind, "") + (f"{fate.item.weight}: {said}" if fate.item.weight else said)
+    if fate.item.weight and fate.item.kind == "conversation":
+        return f"exchange with a {fate.item.weight}: {said}"
+    return _NOUNS.get(fate.item.kind, "") + said
 
 
 class Taken(NamedTuple):

@@ -75,7 +75,7 @@ def _side(letter: str, side: Side, curve: Curve, peak: float) -> Json:
 def _categories(found: Comparison) -> Table:
     columns = (Column("category", "category"), *numbers(ESTIMATED, "A", "B", "change", "%"))
     rows = [
-        (one.category, count(one.before), count(one.after), signed(one.delta), change_words(one.percent))
+        (one.category, count(one.before), count(one.after), signed(one.delta), change_words(one.relative))
         for one in found.change.categories
     ]
     total = found.change.total

@@ -7,7 +7,7 @@ from typing import Any
 
 from crusts_index.folders import last_part
 from crusts_index.insight.window.trend import Record, Trend, sparkline
-from crusts_index.insight.window.words import NOT_KNOWN
+from crusts_index.insight.window.words import HEALTH_SAID, NOT_KNOWN
 from crusts_index.plain import Safe
 from crusts_index.render import bill, text
 from crusts_index.render.analysis_json import timestamp
@@ -100,7 +100,8 @@ def trend_text(page: Page, trend: Trend, limit: int) -> None:
     ]
     heads = ("session", "day", "project", "window", "used", "health", "msgs", "cuts", "most")
     page.rows(heads, rows, {"window": text.tokens})
-    page.say("Windows as they stood at the end, exact or derived as analyze says; most: estimated.")
+    page.say("Windows as they stood at the end, exact or derived as analyze says; most: estimated; cuts: compactions.")
+    page.say(f"Health by the share of the limit: {HEALTH_SAID}.")
     if trend.without_call:
         page.say(f"No call yet, so in no average of windows: {trend.without_call:,}.")
     if trend.left_out:
@@ -132,7 +133,10 @@ def weeks_text(page: Page, rows: Sequence[TrendWeek]) -> None:
     values = [[*(getattr(row, name) for name in _SHOWN_WEEKS), bill.cost(row)] for row in rows]
     heads = ("week", "sessions", "calls", "peak_p50", "cuts", "waste_share", "cache_share", "cost_usd")
     page.rows(heads, values, {"peak_p50": text.tokens})
-    page.say("waste: tokens of re-reads among those of all tool results, estimated; cache: read from it, exact.")
+    page.say(
+        "waste: tokens of re-reads among those of all tool results, estimated; cache: read from it, exact; "
+        "cuts: compactions."
+    )
     unpriced = sum(row.unpriced_calls for row in rows)
     if unpriced:
         page.say(f"{unpriced:,} calls have no list price and are not in the cost: try `crusts index --prices --fetch`.")

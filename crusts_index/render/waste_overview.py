@@ -62,9 +62,9 @@ def overview_text(page: Page, rows: Sequence[HistoryWaste]) -> None:
             page.rows((*_HEADS, kind), values, _FORMS)
     page.say()
     page.say(
-        "Results are exact, tokens estimated (see `crusts accuracy`). A result counts once, where it was first "
-        "made, and under one habit. Carried: tokens times the later calls of their epoch, at the list price of a "
-        "cache read (derived). Re-reads with an excuse are left out."
+        "Results are exact, tokens estimated (see `crusts accuracy`). A result counts once, where it was first made, "
+        "and under one habit. Carried: tokens times the calls that came later, up to the next compaction, at the list "
+        "price of a cache read (derived). Re-reads with an excuse are left out."
     )
     if total.carried_usd is None:
         page.say("≥ at least: calls without a list price are not in it; try `crusts index --prices --fetch`.")

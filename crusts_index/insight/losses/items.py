@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from crusts_index.insight.losses.summary import names_in
+from crusts_index.insight.window.contents import attachment_row
 from crusts_index.tools import READS, RUNS_COMMANDS, STARTS_AGENTS
 from crusts_index.tuples import NamedTuple
 
@@ -242,7 +243,8 @@ def _instruction_label(block: Block, attachment: Attachment | None, text: str) -
         return "the summary of the compaction before"
     if attachment is not None:
         name = attachment.name or attachment.event
-        return f"{attachment.type}: {name}" if name else attachment.type
+        what = attachment_row(attachment.type)[1]
+        return f"{what}: {name}" if name else what
     return shorten(f"{block.origin}: {text}" if block.origin else text)
 
 

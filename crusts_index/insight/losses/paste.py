@@ -23,7 +23,7 @@ MOST = 5
 _LONGEST = 240
 _TYPED = 1_500  # characters: a longer prompt is mostly pasted
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
-_HEAD = "The summary of the last compaction leaves these out, and they were used again before:"
+_HEAD = "The compaction left these out of its summary; they were used again before it:"
 
 
 class _Line(NamedTuple):

@@ -47,6 +47,8 @@ _ATTACHED = {
     "todo_reminder": ("attachment", "task reminders"),
     "invoked_skills": ("skills", "skill bodies"),
     SKILLS: ("skills", "skill listing"),
+    TOOLS: ("listing", "tools announced"),
+    INSTRUCTIONS: ("listing", "MCP instructions"),
 }
 _FILES = ("file", "edited_text_file", "compact_file_reference")
 
@@ -141,6 +143,13 @@ def apportioned(sizes: Sequence[int], total: int) -> list[int]:
     return scaled
 
 
+def attachment_row(subtype: str) -> tuple[str, str]:
+    """The kind and the words of attachments of a type, which go on where there is one row for each of them."""
+    if subtype.startswith("hook_"):
+        return "attachment", "hook output"
+    return _ATTACHED.get(subtype, ("attachment", subtype.replace("_", " ")))
+
+
 class Names:
     """What blocks are called in the list."""
 
@@ -175,10 +184,8 @@ class Names:
             return FILE, (one.name if one else None) or "attached files"
         if subtype == "nested_memory" and one and one.name:
             return MEMORY, one.name
-        if subtype.startswith("hook_"):
-            event = one.event if one else None
-            return "attachment", f"hook output: {event}" if event else "hook output"
-        return _ATTACHED.get(subtype, ("attachment", subtype.replace("_", " ")))
+        kind, what = attachment_row(subtype)
+        return kind, f"{what}: {one.event}" if one and one.event and subtype.startswith("hook_") else what
 
 
 class _Heaps:

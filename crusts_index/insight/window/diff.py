@@ -29,6 +29,11 @@ class Change(NamedTuple):
         """The change in per cent."""
         return None if self.before is None or self.after is None else percent_of_change(self.before, self.after)
 
+    @property
+    def relative(self) -> float | None:
+        """The same for people: None from nothing, which no number is a share of."""
+        return self.percent if self.before or not self.after else None
+
 
 class Difference(NamedTuple):
     """The categories on one basis, and their totals: on `window` the windows, on `content` the sums as counted."""

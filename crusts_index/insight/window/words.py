@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from crusts_index.insight.window.forecast import HEALTH
 from crusts_index.insight.window.limit import ASSUMED
 
 TYPE_CHECKING = False
@@ -27,6 +28,14 @@ if TYPE_CHECKING:
         def calls_high(self) -> int | None: ...
 
 
+HEALTH_SAID = ", ".join(f"{name} below {below}%" for below, name in HEALTH) + ", else critical"
+KINDS = {
+    "set": "set in config.json",
+    "seen": "seen in your own sessions",
+    "told": "told by Claude Code",
+    "assumed": "assumed by the model's name",
+}
+"""How the kinds of a limit are said."""
 NOT_KNOWN = "not known yet"
 IS_OFF = "auto-compaction is off"
 
