@@ -241,6 +241,24 @@ def check_sums(db: Path, session: str = SESSION) -> None:
             assert bucket.tokens == sum(row.tokens for row in rows if row.category == bucket.category)
 
 
+def test_what_a_drop_without_a_marker_left_is_in_no_row(folder: ClaudeFolder) -> None:
+    """Old versions clear old results without a word in the middle of an answer. The drop is taken for a compaction
+    (D10), nothing says what stayed of before: it is in the window and in no row."""
+    t = folder.main(version="2.0.76")
+    t.prompt("go")
+    t.read(f"{CWD}/a.py", "one line of code\n" * 6_000, context=40_000)
+    for number in range(2):
+        t.read(f"{CWD}/{number}.py", "one line of code\n" * 6_000, context=80_000 + 25_000 * number)
+    t.bash("make", "ok\n" * 20, context=135_000)
+    t.response("done", context=99_900)
+    found = analysed(folder, t)
+    (cut,) = found.facts.inferred
+    rows = list_contents(found.facts, found.window, found.buckets)
+    assert ("heuristic", 135_000) == (cut.detection, cut.pre_tokens)
+    assert (NO_ROW, True) == (rows[-1].what, rows[-1].tokens > 40_000)
+    assert found.window.size == sum(row.tokens for row in rows)
+
+
 # ---------------------------------------------------------------- tools and fixed context as sent
 
 

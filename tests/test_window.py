@@ -17,7 +17,7 @@ from crusts_index.insight.window.buckets import Buckets
 from crusts_index.insight.window.diff import difference
 from crusts_index.insight.window.judge import health_of
 from tests.analysed import Analysed, analysed
-from tests.builders import SESSION, ClaudeFolder, Transcript, image_block, thinking_block, usage, weighs
+from tests.builders import CWD, SESSION, ClaudeFolder, Transcript, image_block, thinking_block, usage, weighs
 from tests.picture import ask, index, new_store, read, scratch
 from tests.profiles import examples
 from tests.program import CORPUS
@@ -304,6 +304,35 @@ def test_without_a_call_no_command_says_how_full_the_window_is(folder: ClaudeFol
         never = ("healthy", "of None", "None)", "0%", "0.0%", "there is room")
         assert [] == [word for word in never if word in said], said
     assert "not known yet" in folder.crusts("trend").out
+
+
+def test_a_history_written_anew_replaces_what_it_repeats(folder: ClaudeFolder) -> None:
+    """A root that is no prompt, answers and results under new uuids: each stands in the window once (D10)."""
+    t = folder.main()
+    opened = "<ide_opened_file>The user opened the file /home/ada/site/a.py in the IDE.</ide_opened_file>"
+
+    def told(**root: Any) -> None:
+        t.prompt(opened, **root)
+        t.prompt("look at it, please")
+        t.response(
+            t.tool_use("Read", {"file_path": f"{CWD}/a.py"}, "toolu_a"), context=20_000, message="m1", request="r1"
+        )
+        t.tool_result("toolu_a", "one line\n" * 400)
+        t.response("It is done. " * 100, context=21_500, message="m2", request="r2")
+
+    t.prompt("hello")
+    told()
+    before = analysed(folder, t)
+    told(parentUuid=None)
+    t.prompt("go on")
+    t.response("Gone on.", context=22_000)
+    found = analysed(folder, t)
+    assert 22_020 == found.window.size
+    counted = {
+        kind: sum(b.in_window for b in found.facts.blocks if b.kind == kind) for kind in ("tool_use", "tool_result")
+    }
+    assert {"tool_use": 1, "tool_result": 1} == counted
+    assert abs(found.buckets.content_sum - before.buckets.content_sum) < 200
 
 
 def test_what_stood_before_a_transcript_is_no_fixed_context(folder: ClaudeFolder) -> None:

@@ -115,14 +115,23 @@ class Places:
             self._openers.add((step.thread, None))
             return
         opener = (step.thread, step.parent)
-        if opener in self._openers or (not self._is_fresh and self._past.has_opener(step.parent, step.thread)):
+        if self._has_opener(*opener):
             thread.branches += 1
             tid = thread_id(self._transcript_id, step.thread)
             self.branches.append((tid, thread.branches, step.branch, step.parent, step.id))
             step.branch = thread.branches
             if step.parent is None:
-                step.epoch = 0
+                step.epoch, thread.root = 0, step.branch
         self._openers.add(opener)
+
+    def begin_again(self, step: Step) -> None:
+        """What stands where a prompt stands and is none, too, if it follows nothing in a thread that began before: a
+        history written anew under new uuids begins with it (D10)."""
+        if step.parent is None and self._has_opener(step.thread, None):
+            self.open_branch(step)
+
+    def _has_opener(self, thread: int, parent: Uuid | None) -> bool:
+        return (thread, parent) in self._openers or (not self._is_fresh and self._past.has_opener(parent, thread))
 
     def agent_thread(self, kind: str, agent_id: str, parent_tool_use_id: str | None) -> int:
         """The number of an agent's thread inside this transcript."""

@@ -44,7 +44,10 @@ class Speech:
         touched, is_sound = self._responses.take_line(step, message, request_id, step.thread, is_nested=False)
         response = touched.response
         step.response, step.message, step.ordinal = response.id, response.message, response.ordinal
-        step.branch, step.epoch = response.branch, response.epoch
+        # But a history that is written anew replaces what it repeats (D10).
+        is_again = step.has_parent and response.branch < self._state.threads[step.thread].root <= step.branch
+        if not is_again:
+            step.branch, step.epoch = response.branch, response.epoch
         if step.record.is_aborted_mid_stream:
             step.origin, response.is_aborted = ABORTED, 1
         self._blocks.meet(step, touched)
@@ -159,6 +162,7 @@ class Speech:
         has_own = any(one.words for one in said)
         if first is not None and not has_own:
             step.origin = first.origin
+            self._places.begin_again(step)
             return first.category
         if has_own and not has_result:
             step.is_prompt = 1

@@ -26,6 +26,8 @@ class ThreadState(msgspec.Struct, array_like=True):
     """Offset of that response."""
     waiting: int | None = None
     """Offset of its first record whose blocks wait for a model."""
+    root: int = 0
+    """Its last branch that follows nothing."""
 
 
 class About(msgspec.Struct, array_like=True):

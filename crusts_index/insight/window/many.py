@@ -119,7 +119,12 @@ class Many:
         self._sent = {row.transcript: row for row in self._fetch(SentParts, firsts=json.dumps(firsts))}
         # What stood before a first call behind a fork, or before the transcript, is for the facts to tell.
         self._forked = {start.transcript for start in self._starts.values() if start.branch or start.amid}
-        paths = json.dumps([row for one in plain for row in self._path(one)])
+        # So is a history that was written anew: its calls stand where they stood first.
+        walked = {one.transcript: self._path(one) for one in plain}
+        for transcript, path in walked.items():
+            if all(branch for _, branch, _, _ in path):
+                self._forked.add(transcript)
+        paths = json.dumps([row for path in walked.values() for row in path])
         ends = json.dumps([[one.transcript, one.epoch, one.branch] for one in plain])
         windows = json.dumps([[one.transcript, one.epoch, one.boundary or one.transcript << 40] for one in plain])
         records = {
