@@ -129,6 +129,7 @@ def test_every_command_says_the_same(folder: ClaudeFolder, history: Callable[[Cl
         found = folder.crusts(command, SESSION, "--json").json()["window"]
         assert window == {name: found[name] for name in window}, command
     record = next(one for one in folder.crusts("trend", "--json").json()["records"] if one["sessionId"] == SESSION)
+    assert window == record["window"]
     assert (window["tokens"], window["limit"], window["limit_kind"], breakdown["context_health"]) == (
         *(record["totalTokens"], record["contextLimit"], record["limitKind"], record["health"]),
     )

@@ -17,8 +17,10 @@ from hypothesis import given
 
 from crusts_index.insight.session.loading import load
 from crusts_index.insight.window.buckets import Buckets, buckets_of
+from crusts_index.insight.window.evidence import Evidence
+from crusts_index.insight.window.fixed import unknown_fixed
 from crusts_index.insight.window.habits import Habits
-from crusts_index.insight.window.judge import Window, window_of
+from crusts_index.insight.window.judge import Window, WindowSettings, judge, window_of
 from crusts_index.insight.window.many import Many
 from crusts_index.insight.window.trend import Record, _summed, sparkline, trend_of
 from crusts_index.rows.trend import Standing
@@ -43,7 +45,7 @@ def session(number: int) -> str:
 
 def sizes(window: Window) -> tuple[object, ...]:
     """What sums tell of a window."""
-    return window.size, window.limit, window.limit_kind, window.trigger
+    return window.size, window.limit, window.limit_kind, window.trigger, window.growth, window.calls_left
 
 
 def counted(buckets: Buckets | None) -> tuple[Any, ...]:
@@ -109,7 +111,7 @@ def test_a_session_without_a_call_pulls_no_average(folder: ClaudeFolder) -> None
         found = trend_of(partial(query.rows, store), {}, {}, 0, project=None, limit=None)
     first = next(one for one in found.records if one.session_id == session(1))
     assert [None] * 5 == [
-        *(first.window_tokens, first.percent_used, first.health, first.top_category, first.top_category_tokens)
+        *(first.window.size, first.percent_used, first.window.health, first.top_category, first.top_category_tokens)
     ]
     assert (100_020, 50.01) == (found.window_tokens, round(found.percent_used, 2))
 
@@ -199,7 +201,7 @@ def test_what_sums_cannot_tell_is_read_whole(folder: ClaudeFolder) -> None:
         records = trend_of(fetch, {}, {}, 0, project=None, limit=None).records
         for record in records:
             facts = load(fetch, record.session_id)
-            assert (window_of(facts).size, facts.session.messages) == (record.window_tokens, record.messages)
+            assert (window_of(facts).size, facts.session.messages) == (record.window.size, record.messages)
 
 
 @pytest.mark.long
@@ -295,7 +297,11 @@ def test_nothing_yet(folder: ClaudeFolder) -> None:
 
 def record(percent: float, top: str = "tools") -> Record:
     """A session that ended so full."""
-    return Record("s", "/p", 0, 1_000, percent, 5, 1, "healthy", top, 5, 200_000, "assumed", "window")
+    none = unknown_fixed("")
+    told = ("s", "/p", None, None, "m", "m", True, None, 0, 0, 0, round(percent * 2_000), none, 0, (), (), ())
+    evidence = Evidence(*told)
+    window = judge(evidence, WindowSettings(context_windows={"m": 200_000}), Habits())
+    return Record("s", "/p", 0, window, 5, 1, top, 5, "window")
 
 
 @pytest.mark.parametrize(

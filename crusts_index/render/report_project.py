@@ -138,9 +138,9 @@ def _sessions_chart(
         for one in shown
     ]
     slots = [
-        _slot("window", _BOTH, [count(one.window_tokens) for one in shown]),
+        _slot("window", _BOTH, [count(one.window.size) for one in shown]),
         _slot("of its limit", _BOTH, [_used(one) for one in shown]),
-        _slot("health", "", [one.health or text.NULL for one in shown]),
+        _slot("health", "", [one.window.health or text.NULL for one in shown]),
         _slot("messages", EXACT, [count(one.messages) for one in shown]),
         _slot("compactions", EXACT, [count(one.compactions) for one in shown]),
         _slot("mostly", ESTIMATED, [category_name(one.top_category or text.NULL) for one in shown]),
@@ -169,7 +169,7 @@ def _sessions(records: Sequence[Record], titles: Mapping[str, str | None], costs
     )
     rows = [
         (
-            *(when(one.active_ms), f"{_said(one, titles)} · {one.session_id[:8]}", text.tokens(one.window_tokens)),
+            *(when(one.active_ms), f"{_said(one, titles)} · {one.session_id[:8]}", text.tokens(one.window.size)),
             *(_used(one), count(one.messages), count(one.compactions)),
             text.usd(costs.get(one.session_id)),
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 from crusts_index.folders import last_part
 from crusts_index.insight.window.trend import Record, Trend, sparkline
-from crusts_index.insight.window.words import HEALTH_SAID, NOT_KNOWN
+from crusts_index.insight.window.words import HEALTH_SAID, NOT_KNOWN, window_json
 from crusts_index.plain import Safe
 from crusts_index.render import bill, text
 from crusts_index.render.analysis_json import timestamp
@@ -33,7 +33,15 @@ _MOST_BLOCKS = 60
 def trend_json(trend: Trend) -> Json:
     """The object that `trend --json` prints; `series` is per cent of the limit, oldest first."""
     return {
-        "records": [{**record_json(one), "project": one.project, "limitKind": one.limit_kind} for one in trend.records],
+        "records": [
+            {
+                **record_json(one),
+                "project": one.project,
+                "limitKind": one.window.limit_kind,
+                "window": window_json(one.window),
+            }
+            for one in trend.records
+        ],
         "summary": {
             "count": len(trend.records),
             "avgPercentUsed": round(trend.percent_used, 2),
@@ -53,9 +61,9 @@ def trend_json(trend: Trend) -> Json:
 def record_json(one: Record) -> Json:
     """One session, keys in the order of COLUMNS."""
     values = (
-        *(one.session_id, _name(one.project), timestamp(one.active_ms), one.window_tokens),
-        *(rounded(one.percent_used, 2), one.messages, one.compactions, one.health, one.top_category),
-        *(one.top_category_tokens, one.limit, one.basis),
+        *(one.session_id, _name(one.project), timestamp(one.active_ms), one.window.size),
+        *(rounded(one.percent_used, 2), one.messages, one.compactions, one.window.health, one.top_category),
+        *(one.top_category_tokens, one.window.limit, one.basis),
     )
     return dict(zip(COLUMNS, values, strict=True))
 
@@ -92,8 +100,8 @@ def trend_text(page: Page, trend: Trend, limit: int) -> None:
     page.head("The last of them" if len(records) > _SHOWN else "One by one")
     rows = [
         (
-            *(one.session_id[:8], _day(one), _name(one.project), one.window_tokens),
-            *(_percent(one, 1, "%"), one.health or NOT_KNOWN, one.messages, one.compactions),
+            *(one.session_id[:8], _day(one), _name(one.project), one.window.size),
+            *(_percent(one, 1, "%"), one.window.health or NOT_KNOWN, one.messages, one.compactions),
             category_name(one.top_category) if one.top_category else None,
         )
         for one in records[-_SHOWN:]

@@ -51,7 +51,7 @@ class TrendBoundary(NamedTuple):
 
 @of("trend_calls")
 class TrendCall(NamedTuple):
-    """The last call of a live window."""
+    """The last call of a live window; `first` is the context of the window's first one, `calls` how many it has."""
 
     transcript: int
     id: int
@@ -60,6 +60,8 @@ class TrendCall(NamedTuple):
     output: int
     asked: str | None
     answer: int | None
+    first: int
+    calls: int
 
 
 @of("trend_contents")

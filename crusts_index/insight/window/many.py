@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 
 class Judged(NamedTuple):
-    """A session's window, and its categories as `buckets_of` has them. How many calls are left sums do not tell."""
+    """A session's window, and its categories as `buckets_of` has them."""
 
     window: Window
     buckets: Buckets | None
@@ -125,7 +125,7 @@ class Many:
             if all(branch for _, branch, _, _ in path):
                 self._forked.add(transcript)
         paths = json.dumps([row for path in walked.values() for row in path])
-        ends = json.dumps([[one.transcript, one.epoch, one.branch] for one in plain])
+        ends = json.dumps([self._end(one) for one in plain])
         windows = json.dumps([[one.transcript, one.epoch, one.boundary or one.transcript << 40] for one in plain])
         records = {
             boundary.id: self._kept(boundary)
@@ -153,6 +153,11 @@ class Many:
         self._schemas: dict[int, list[SentNamed]] = {}
         for part in self._fetch(SentNamed, transcripts=json.dumps(loaded), kind="tool") if loaded else ():
             self._schemas.setdefault(part.transcript, []).append(part)
+
+    def _end(self, one: Standing) -> list[int | bool]:
+        """The live window as `trend_calls` asks for it."""
+        is_whole = not one.branches and one.transcript not in self._boundaries
+        return [one.transcript, one.epoch, one.branch, one.boundary or one.transcript << 40, is_whole]
 
     def _path(self, one: Standing) -> list[list[int | None]]:
         """The live path as rows of branch, last record and response (D10)."""
@@ -200,7 +205,7 @@ class Many:
         return Judged(window, buckets)
 
     def _evidence(self, one: Standing, fixed: FixedContext, counted: int) -> Evidence:
-        """As `evidence_of` has it, but for what the forecast asks for."""
+        """As `evidence_of` has it."""
         last, models = self._calls.get(one.transcript), self._models.get(one.transcript, [])
         latest = max(models, key=lambda row: row.last_id, default=None)
         model = last.model if last is not None else latest.model if latest is not None else UNKNOWN
@@ -215,8 +220,8 @@ class Many:
             has_calls=bool(models),
             last=LastCall(last.context, last.output, last.answer or 0, last.answer is not None) if last else None,
             largest=next((row.largest for row in models if row.model == model), 0),
-            grown=0,
-            grown_calls=0,
+            grown=last.context - last.first if last is not None else 0,
+            grown_calls=last.calls - 1 if last is not None else 0,
             post_tokens=one.post_tokens,
             fixed=fixed,
             counted=counted,

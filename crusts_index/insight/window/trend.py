@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from crusts_index.insight.window.judge import Window
     from crusts_index.rows import Fetch
 
 _LEAST_RECORDS = 3
@@ -27,23 +28,24 @@ _LEAST_MESSAGES = 3
 
 class Record(NamedTuple):
     """One session as it stands at its last activity. The window is exact or derived as `analyze` says, its categories
-    are estimated and on the basis named; compactions are the boundaries that the session owns (D2). Of a session
-    without a call nothing is known of the window: None.
+    are estimated and on the basis named, None without a call; compactions are the boundaries that the session owns
+    (D2).
     """
 
     session_id: str
     project: str
     active_ms: int | None
-    window_tokens: int | None
-    percent_used: float | None
+    window: Window
     messages: int
     compactions: int
-    health: str | None
     top_category: str | None
     top_category_tokens: int | None
-    limit: int
-    limit_kind: str
     basis: str | None
+
+    @property
+    def percent_used(self) -> float | None:
+        """How full its window is, in per cent of the limit."""
+        return self.window.usage_percentage
 
 
 class Trend(NamedTuple):
@@ -66,7 +68,7 @@ class Trend(NamedTuple):
     @property
     def without_call(self) -> int:
         """How many of the records are in no average of windows, as they have no call yet."""
-        return sum(one.window_tokens is None for one in self.records)
+        return sum(one.window.size is None for one in self.records)
 
 
 def trend_of(
@@ -104,21 +106,17 @@ def sparkline(values: Sequence[float]) -> str:
 
 
 def _record(one: Standing, judged: Judged, messages: int) -> Record:
-    window, buckets = judged.window, judged.buckets
+    buckets = judged.buckets
     top = max(buckets.buckets, key=lambda bucket: bucket.tokens) if buckets else None
     return Record(
         session_id=one.session_id,
         project=one.project,
         active_ms=one.active_ms,
-        window_tokens=window.size,
-        percent_used=window.usage_percentage,
+        window=judged.window,
         messages=messages,
         compactions=one.compactions,
-        health=window.health,
         top_category=top.category if top else None,
         top_category_tokens=top.tokens if top else None,
-        limit=window.limit,
-        limit_kind=window.limit_kind,
         basis=buckets.basis if buckets else None,
     )
 
@@ -126,7 +124,7 @@ def _record(one: Standing, judged: Judged, messages: int) -> Record:
 def _summed(records: list[Record]) -> Trend:
     shares = [one.percent_used for one in records if one.percent_used is not None]
     grown = [one.percent_used for one in records if one.percent_used is not None and one.messages >= _LEAST_MESSAGES]
-    tokens = [one.window_tokens for one in records if one.window_tokens is not None]
+    tokens = [one.window.size for one in records if one.window.size is not None]
     names = [one.top_category for one in records if one.top_category is not None]
     delta = 0.0
     if len(grown) >= _LEAST_RECORDS:
