@@ -18,7 +18,6 @@ from hypothesis import given
 from crusts_index.insight.session.loading import load
 from crusts_index.insight.window.buckets import Buckets, buckets_of
 from crusts_index.insight.window.evidence import Evidence
-from crusts_index.insight.window.fixed import unknown_fixed
 from crusts_index.insight.window.habits import Habits
 from crusts_index.insight.window.judge import Window, WindowSettings, judge, window_of
 from crusts_index.insight.window.many import Many
@@ -297,9 +296,7 @@ def test_nothing_yet(folder: ClaudeFolder) -> None:
 
 def record(percent: float, top: str = "tools") -> Record:
     """A session that ended so full."""
-    none = unknown_fixed("")
-    told = ("s", "/p", None, None, "m", "m", True, None, 0, 0, 0, round(percent * 2_000), none, 0, (), (), ())
-    evidence = Evidence(*told)
+    evidence = Evidence("s", "/p", None, None, "m", "m", post_tokens=round(percent * 2_000))
     window = judge(evidence, WindowSettings(context_windows={"m": 200_000}), Habits())
     return Record("s", "/p", 0, window, 5, 1, top, 5, "window")
 

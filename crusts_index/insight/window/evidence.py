@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from crusts_index.insight.window.catalogue import variant_window
 from crusts_index.insight.window.contents import contents_of
-from crusts_index.insight.window.fixed import fixed_context
+from crusts_index.insight.window.fixed import fixed_context, unknown_fixed
 from crusts_index.models import model_family
 from crusts_index.tuples import NamedTuple
 
@@ -64,17 +64,17 @@ class Evidence(NamedTuple):
     last_ms: int | None
     model: str
     asked: str
-    has_calls: bool
-    last: LastCall | None
-    largest: int
-    grown: int
-    grown_calls: int
-    post_tokens: int | None
-    fixed: FixedContext
-    counted: int
-    automatic: tuple[Automatic, ...]
-    payloads: tuple[Payload, ...]
-    reports: tuple[ContextReport, ...]
+    has_calls: bool = False
+    last: LastCall | None = None
+    largest: int = 0
+    grown: int = 0
+    grown_calls: int = 0
+    post_tokens: int | None = None
+    fixed: FixedContext = unknown_fixed("nothing tells")
+    counted: int = 0
+    automatic: tuple[Automatic, ...] = ()
+    payloads: tuple[Payload, ...] = ()
+    reports: tuple[ContextReport, ...] = ()
 
 
 def evidence_of(facts: Facts, calibrated: int | None = None) -> Evidence:

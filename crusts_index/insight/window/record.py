@@ -5,18 +5,18 @@ from __future__ import annotations
 from itertools import pairwise
 
 from crusts_index.insight.window.accuracy import quantile
-from crusts_index.insight.window.catalogue import variant_window
+from crusts_index.insight.window.evidence import Evidence
 from crusts_index.insight.window.forecast import forecast_of
+from crusts_index.insight.window.habits import Habits, SeenLimit
+from crusts_index.insight.window.limit import limit_of
+from crusts_index.insight.window.settings import WindowSettings
+from crusts_index.insight.window.trigger import trigger_of
 from crusts_index.tuples import NamedTuple
 from crusts_index.windows import (
     FIRST_POINT,
     HORIZONS,
-    buffer_scope,
     growth_of,
     horizon_of,
-    lift_window,
-    usual_buffer,
-    usual_window,
 )
 
 TYPE_CHECKING = False
@@ -108,19 +108,18 @@ def _points(window: PastWindow) -> list[_Point]:
             growth = growth_of(context - contexts[0], place, window.prior)
             said = forecast_of(size, trigger, growth, window.ranges)
             usual = quantile(deltas[max(0, place - LAST_DELTAS) : place], 0.5)
-            plain = max(0.0, trigger - size) / usual if usual > 0 else None
+            plain = max(0.0, trigger - size) / usual if usual > 0 and trigger is not None else None
             left = len(contexts) - 1 - place
             found.append(_Point(said.calls_left or 0, said.low or 0, said.high or 0, plain, left))
     return found
 
 
-def _trigger(window: PastWindow, largest: int) -> int:
+def _trigger(window: PastWindow, largest: int) -> int | None:
     """Where it would have been expected to be compacted, by what was known, once a call had `largest` tokens."""
-    limit = lift_window(window.seen_limit or variant_window(window.asked) or usual_window(window.asked), largest)
-    buffer = window.buffers.get(buffer_scope(limit, window.model, window.version))
-    if buffer is None:
-        buffer = usual_buffer(window.model, window.version)
-    return limit - buffer
+    evidence = Evidence("", "", window.version, None, window.model, window.asked, largest=largest)
+    seen = {window.asked: (SeenLimit(0, window.seen_limit, 0),)} if window.seen_limit else {}
+    habits, settings = Habits(limits=seen, buffers=window.buffers), WindowSettings()
+    return trigger_of(evidence, settings, habits, limit_of(evidence, settings, habits).tokens).tokens
 
 
 def _judged(promises: Sequence[tuple[float, int]]) -> Judged | None:
