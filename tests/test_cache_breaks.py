@@ -23,6 +23,13 @@ def test_a_planted_cause_is_named(folder: ClaudeFolder, name: str) -> None:
     wanted = [] if reason is None else [(reason, certainty, *place)]
     assert wanted == [(one["reason"], one["certainty"], one["message"]) for one in told["breaks"]]
     assert wanted == [(one["reason"], one["certainty"], *place) for one in told["reasons"]]
+    why = folder.crusts("why", "--json").json()
+    largest = why["largest_avoidable"]
+    assert (largest and [largest["reason"], largest["message"]]) == ([reason, *place] if wanted else None)
+    assert ("none of it avoidable" in why["sentence"]) == (reason is None)
+    first = folder.crusts("why", COLUMNS="500").out.splitlines()[0]
+    assert why["sentence"] == first
+    assert reason is None or f"#{place[0]} " in first
 
 
 def test_what_the_demo_says(demo: Demo, golden: Callable[[str, str], None]) -> None:

@@ -19,6 +19,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "index": ("crusts_index.cli.index:index", "Bring the store up to date with the transcripts."),
     "readout": ("crusts_index.cli.readout:readout", "The last 30 days in one line of JSON."),
     "usage": ("crusts_index.cli.usage:usage", "Tokens and cost by model, day, project, tool and more."),
+    "why": ("crusts_index.cli.why:why", "Where the money of a session or a period went."),
     "cache": ("crusts_index.cli.cache:cache", "What was cached and sent again, why, and what that cost."),
     "list": ("crusts_index.cli.list:list_", "Sessions, the last active first."),
     "models": ("crusts_index.cli.models:models", "Which models a session used, one after the other."),

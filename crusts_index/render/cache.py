@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from crusts_index.insight.money.breaks import Sum, by_reason, reason_of, summed
+from crusts_index.insight.money.parts import span
 from crusts_index.render import text
 
 TYPE_CHECKING = False
@@ -133,12 +134,3 @@ def _reason(one: CacheBreak) -> str:
     if one.reason in ("pause", "long_pause") and one.gap_s is not None:
         return f"pause of {span(one.gap_s)}"
     return f"{label}: {one.detail}" if one.detail else label
-
-
-def span(seconds: float) -> str:
-    """A pause in words: 41 minutes, 3 hours, 2 days."""
-    minutes = round(seconds / 60)
-    if minutes < 120:
-        return text.plural(minutes, "minute")
-    hours = round(seconds / 3600)
-    return text.plural(hours, "hour") if hours < 48 else text.plural(round(seconds / 86_400), "day")

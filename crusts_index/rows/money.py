@@ -44,3 +44,51 @@ class CacheTotal(NamedTuple):
     compaction_tokens: int
     calls: int
     unpriced_calls: int
+
+
+@of("why")
+class ThreadCost(NamedTuple):
+    """What the calls of a thread cost, or those of an agent type, by part."""
+
+    is_main: int
+    agent: str | None
+    description: str | None
+    spawn: int | None
+    calls: int
+    unpriced_calls: int
+    placeholder_calls: int
+    new_tokens: int
+    carried_tokens: int
+    rebuilt_tokens: int
+    compaction_tokens: int
+    output_tokens: int
+    thinking_tokens: int
+    searches: int
+    new_usd: float
+    carried_usd: float
+    rebuilt_usd: float
+    compaction_usd: float
+    output_usd: float
+    thinking_usd: float
+    searches_usd: float
+    cost_usd: float | None
+    priced_usd: float
+
+
+@of("why_moments")
+class Moment(NamedTuple):
+    """One of the dearest calls, by part."""
+
+    session: str | None
+    agent: str | None
+    message: int | None
+    time: str | None
+    reason: str | None
+    cost_usd: float
+    new_usd: float
+    carried_usd: float
+    rebuilt_usd: float
+    compaction_usd: float
+    output_usd: float
+    thinking_usd: float
+    searches_usd: float

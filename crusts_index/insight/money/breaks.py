@@ -19,10 +19,10 @@ class Reason(NamedTuple):
 
     label: str
     """In a table."""
-    after: str
-    """In a sentence behind a number, of one of them."""
-    afters: str
-    """Likewise, of several."""
+    once: str
+    """In a sentence, of one break."""
+    often: str
+    """Likewise, of several, `{}` being how many."""
     instead: str
     """What would have avoided it; empty: nothing that the user does."""
 
@@ -30,65 +30,78 @@ class Reason(NamedTuple):
 _PAUSE = "`/compact` before a long pause, or `/clear` when a task is done: what comes back is then small"
 REASONS: dict[str, Reason] = {
     "pause": Reason(
-        "pause over 5 minutes", "pause of more than five minutes", "pauses of more than five minutes", _PAUSE
+        "pause over 5 minutes",
+        "after a pause of more than five minutes",
+        "after {} pauses of more than five minutes",
+        _PAUSE,
     ),
-    "long_pause": Reason("pause over an hour", "pause of more than an hour", "pauses of more than an hour", _PAUSE),
+    "long_pause": Reason(
+        "pause over an hour", "after a pause of more than an hour", "after {} pauses of more than an hour", _PAUSE
+    ),
     "model_switched": Reason(
         "another model",
-        "switch to another model",
-        "switches to another model",
+        "after a switch to another model",
+        "after {} switches to another model",
         "switch right after `/compact` or `/clear`, or give that work to a subagent: each model has its own cache",
     ),
-    "rewind": Reason("rewind", "rewind", "rewinds", "rewind soon, before much stands behind the message"),
+    "rewind": Reason(
+        "rewind", "after a rewind", "after {} rewinds", "rewind soon, before much stands behind the message"
+    ),
     "context_edited": Reason(
         "context cut",
-        "cut of something in the context",
-        "cuts of something in the context",
+        "after something was taken out of the context",
+        "after {} times that something was taken out of the context",
         "`/compact` at a moment of your choice, before results are taken out piece by piece",
     ),
     "updated": Reason(
         "Claude Code updated",
-        "update of Claude Code",
-        "updates of Claude Code",
+        "after an update of Claude Code",
+        "after {} updates of Claude Code",
         "update between sessions: `/clear` or a new session first",
     ),
     "tools_changed": Reason(
         "tools, servers or skills",
-        "change of tools, servers or skills",
-        "changes of tools, servers or skills",
+        "after a change of tools, servers or skills",
+        "after {} changes of tools, servers or skills",
         "connect MCP servers and install skills before the session begins; `crusts fix` names those never used",
     ),
     "system_changed": Reason(
         "system prompt",
-        "change of the system prompt",
-        "changes of the system prompt",
+        "after a change of the system prompt",
+        "after {} changes of the system prompt",
         "set modes and styles at the start",
     ),
     "instructions_changed": Reason(
         "CLAUDE.md",
-        "change of CLAUDE.md",
-        "changes of CLAUDE.md",
+        "after a change of CLAUDE.md",
+        "after {} changes of CLAUDE.md",
         "edit CLAUDE.md at the end of a session, or `/clear` right after it",
     ),
     "effort_changed": Reason(
-        "effort", "change of the effort", "changes of the effort", "choose the effort at the start of a session"
+        "effort",
+        "after a change of the effort",
+        "after {} changes of the effort",
+        "choose the effort at the start of a session",
     ),
     "cache_control_changed": Reason(
-        "cache settings", "change of what is to be cached", "changes of what is to be cached", ""
+        "cache settings", "after a change of what is to be cached", "after {} changes of what is to be cached", ""
     ),
     "resumed_agent": Reason(
         "subagent asked again",
-        "subagent that was asked again",
-        "subagents that were asked again",
+        "when a subagent was asked again",
+        "at {} times that a subagent was asked again",
         "ask a subagent all at once, or start a new one with the few lines that it needs",
     ),
     "prefix_changed": Reason(
-        "nothing was read", "call that read nothing from the cache", "calls that read nothing from the cache", ""
+        "nothing was read",
+        "in a call that read nothing from the cache",
+        "in {} calls that read nothing from the cache",
+        "",
     ),
     "messages_changed": Reason(
-        "earlier messages changed", "change of earlier messages", "changes of earlier messages", ""
+        "earlier messages changed", "after a change of earlier messages", "after {} changes of earlier messages", ""
     ),
-    "unknown": Reason("not known", "cause that nothing tells", "causes that nothing tells", ""),
+    "unknown": Reason("not known", "in a call, and nothing tells why", "in {} calls, and nothing tells why", ""),
 }
 """By name, as in the view cache_breaks."""
 
@@ -96,7 +109,7 @@ REASONS: dict[str, Reason] = {
 def reason_of(name: str) -> Reason:
     """What is said of a reason; of a word of the API's that is not known the word."""
     words = name.replace("_", " ")
-    return REASONS.get(name) or Reason(words, words, words, "")
+    return REASONS.get(name) or Reason(words, f"after {words}", f"after {{}} times {words}", "")
 
 
 class Sum(NamedTuple):

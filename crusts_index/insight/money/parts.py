@@ -1,0 +1,226 @@
+"""Where the money of a session or a period went: parts that sum to its cost (D21), and the sentence that says it."""
+
+from __future__ import annotations
+
+from crusts_index.insight.money.breaks import reason_of, summed
+from crusts_index.tuples import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from crusts_index.insight.money.breaks import Sum
+    from crusts_index.rows.money import CacheBreak, Moment, ThreadCost
+
+SUBAGENTS = "subagents"
+LABELS = {
+    "new": "sent for the first time",
+    "carried": "read from the cache",
+    "rebuilt": "sent again",
+    "compaction": "sent for compactions",
+    "output": "answers",
+    "thinking": "thinking",
+    "searches": "web searches",
+}
+"""The parts, and what they are called in text."""
+
+
+class Part(NamedTuple):
+    """A part of a cost: USD summing what is priced, tokens (of searches: how many); its share of the whole cost."""
+
+    part: str
+    usd: float
+    tokens: int
+    share: float | None
+
+
+class Bill(NamedTuple):
+    """What calls cost. `usd` sums what is priced; `parts` sum to it, the subagents as one of them."""
+
+    usd: float
+    calls: int
+    unpriced_calls: int
+    placeholder_calls: int
+    parts: list[Part]
+    threads: list[ThreadCost]
+    """Those of the subagents."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every call has a price."""
+        return self.unpriced_calls == 0
+
+
+def bill_of(rows: Sequence[ThreadCost]) -> Bill:
+    """The bill of a session or a period."""
+    main = [row for row in rows if row.is_main]
+    others = [row for row in rows if not row.is_main]
+    usd = sum(row.priced_usd for row in rows)
+    parts = parts_of(main, usd)
+    if others:
+        within = parts_of(others, usd)
+        parts.append(
+            Part(
+                SUBAGENTS,
+                sum(one.usd for one in within),
+                sum(one.tokens for one in within if one.part != "searches"),
+                _share(sum(one.usd for one in within), usd),
+            )
+        )
+    return Bill(
+        usd,
+        sum(row.calls for row in rows),
+        sum(row.unpriced_calls for row in rows),
+        sum(row.placeholder_calls for row in rows),
+        parts,
+        others,
+    )
+
+
+def parts_of(rows: Sequence[ThreadCost], whole: float) -> list[Part]:
+    """The parts of threads, and their shares of a whole cost."""
+    found = []
+    for part in LABELS:
+        usd = sum(getattr(row, f"{part}_usd") for row in rows)
+        tokens = sum(getattr(row, part if part == "searches" else f"{part}_tokens") for row in rows)
+        found.append(Part(part, usd, tokens, _share(usd, whole)))
+    return found
+
+
+def _share(usd: float, whole: float) -> float | None:
+    return usd / whole if whole else None
+
+
+_PAUSE, _LONG = "pause", "long_pause"
+
+
+class Avoidable(NamedTuple):
+    """The breaks of one reason: those that cost most."""
+
+    sum: Sum
+    largest: CacheBreak
+
+
+def largest_avoidable(breaks: Sequence[CacheBreak]) -> Avoidable | None:
+    """The reason whose breaks were avoidable at the highest cost; None where there are no breaks.
+
+    Pauses of any length are one: those over an hour are over five minutes too.
+    """
+    sums = [
+        summed(key, None, some)
+        for key in dict.fromkeys(map(_family, breaks))
+        if (some := [one for one in breaks if _family(one) == key])
+    ]
+    if not sums:
+        return None
+    most = max(sums, key=lambda one: (one.priced_avoidable_usd, one.tokens))
+    mine = [one for one in breaks if _family(one) == most.key]
+    if all(one.reason == _LONG for one in mine):
+        most = most._replace(key=_LONG)
+    return Avoidable(most, max(mine, key=_weight))
+
+
+def _family(one: CacheBreak) -> str:
+    return _PAUSE if one.reason == _LONG else one.reason
+
+
+def _weight(one: CacheBreak) -> tuple[float, int]:
+    return (one.avoidable_usd or 0.0, one.tokens)
+
+
+def sentence(bill: Bill, avoidable: Avoidable | None, *, is_session: bool) -> str:
+    """In one sentence where it went: the largest part that was avoidable, or that none was."""
+    cost = dollars(bill.usd, is_bound=not bill.is_whole or bill.placeholder_calls > 0)
+    if avoidable is None:
+        most = max(bill.parts, key=lambda one: one.usd, default=None)
+        if most is None or not most.usd:
+            return f"{cost}, none of it avoidable: nothing that had been cached was sent again."
+        label = LABELS.get(most.part, most.part)
+        return (
+            f"{cost}, none of it avoidable: nothing that had been cached was sent again; the largest part, {label}, is"
+            f" {dollars(most.usd)}."
+        )
+    total, one = avoidable
+    count, reason = total.breaks, reason_of(total.key or "")
+    spent = dollars(total.priced_usd, is_bound=total.usd is None)
+    why = reason.once if count == 1 else reason.often.format(f"{count:,}")
+    place = f"at #{one.message}" if one.message is not None else "at a call"
+    if not is_session:
+        place += f" of {(one.session or '')[:8]}"
+    if one.agent not in (None, "main"):
+        place += f" in {one.agent}"
+    when = f"when you came back after {span(one.gap_s)} " if one.reason in (_PAUSE, _LONG) and one.gap_s else ""
+    largest = "," if count == 1 else f"; the largest, {dollars(one.usd or 0.0)},"
+    return (
+        f"{cost}, of which {spent} went into sending {short(total.tokens)} tokens again {why}{largest} {place}"
+        f" {when}with {short(one.context_tokens)} in the window."
+    )
+
+
+class Way(NamedTuple):
+    """What would have avoided the largest part: what to do, and why; USD that it would have saved, None = not known."""
+
+    do: str
+    why: str
+    saves_usd: float | None
+
+
+def ways(avoidable: Avoidable | None, breaks: Iterable[CacheBreak], freed_share: float) -> list[Way]:
+    """What to do instead; `freed_share` is what a compaction frees of a window."""
+    if avoidable is None:
+        return []
+    total, one = avoidable
+    instead = reason_of(total.key or "").instead
+    if not instead:
+        return []
+    if total.key in (_PAUSE, _LONG, "resumed_agent"):
+        left = one.context_tokens * (1 - freed_share)
+        saved = sum(
+            (each.usd or 0.0) * max(0.0, 1 - each.context_tokens * (1 - freed_share) / each.tokens)
+            for each in breaks
+            if _family(each) in (total.key, _PAUSE if total.key == _LONG else None)
+        )
+        why = (
+            f"of {short(one.context_tokens)} a compaction leaves about {short(left)}, so that much is sent again and no"
+            f" more: {dollars(saved)} less for these {total.breaks:,}"
+        )
+        if total.breaks == 1:
+            why = why.replace("for these 1", "for this one")
+        return [Way(instead, why, saved)]
+    return [
+        Way(
+            instead,
+            f"{dollars(total.priced_avoidable_usd)} less for these {total.breaks:,}",
+            total.priced_avoidable_usd,
+        )
+    ]
+
+
+def mostly(moment: Moment) -> str:
+    """The largest part of a call."""
+    return max(LABELS, key=lambda part: float(getattr(moment, f"{part}_usd")))
+
+
+def dollars(usd: float, *, is_bound: bool = False) -> str:
+    """Dollars to two decimals in a sentence."""
+    said = "less than a cent" if 0 < usd < 0.005 else f"${usd:,.2f}"
+    return f"at least {said}" if is_bound else said
+
+
+def short(tokens: float) -> str:
+    """About three digits and a unit: 950, 12.3k, 148k, 1.2M."""
+    amount, unit = float(tokens), ""
+    for following in ("k", "M", "G"):
+        if amount < 999.5:
+            break
+        amount, unit = amount / 1000, following
+    return f"{amount:.0f}{unit}" if not unit or amount >= 99.95 else f"{amount:.1f}{unit}"
+
+
+def span(seconds: float) -> str:
+    """A pause in words: 41 minutes, 3 hours, 2 days."""
+    minutes = round(seconds / 60)
+    for count, unit, limit in ((minutes, "minute", 120), (round(seconds / 3600), "hour", 48)):
+        if count < limit:
+            return f"{count:,} {unit}{'' if count == 1 else 's'}"
+    return f"{round(seconds / 86_400):,} days"
