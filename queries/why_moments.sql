@@ -4,7 +4,7 @@
 --   :since    UTC milliseconds: calls at or after it; null = all
 --   :until    UTC milliseconds: calls before it; null = all
 --   :project  part of a project's path, in any case; null = all
---   :limit    how many
+--   :limit    how many; null = 5
 -- Columns: session. agent: main for the main thread, else the agent type. message: its number. time: ISO 8601, UTC. reason:
 -- of a cache break why it was one; null = it is none. cost_usd, and its parts in USD, at list price (D15), derived.
 with wanted as materialized (
@@ -20,7 +20,7 @@ dearest as materialized (
     cross join cost_parts p on p.call_key = ifnull(r.shared_call_id, r.id) and p.response_key = r.id
   where r.flags & 8 and (:since is null or p.time_ms >= :since) and (:until is null or p.time_ms < :until)
     and p.cost_usd > 0
-  order by p.cost_usd desc, p.time_ms, r.id limit :limit
+  order by p.cost_usd desc, p.time_ms, r.id limit ifnull(:limit, 5)
 )
 select
   p.session_id as session,
