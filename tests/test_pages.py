@@ -42,3 +42,18 @@ def test_a_page_fits_its_terminal_and_explains_its_words(demo: Demo, page: str) 
     assert not LETTERS.search(done.out) or "C conversation, R looked up" in said or "Retrieved: looked up" in said
     if " cuts" in done.out:
         assert "cuts: compactions" in said
+
+
+@pytest.mark.parametrize(
+    ("session", "said"),
+    [
+        ("d3300008", "86 calls (81 main, 5 by subagents)"),
+        ("d3300002", "4 calls (10 in its transcript, copies of another's included)"),
+        ("d3300005", "8 calls"),
+    ],
+)
+def test_a_session_has_as_many_calls_on_every_page(demo: Demo, session: str, said: str) -> None:
+    """Calls are those billed to the session, as `list` counts them; what else there is stands behind it."""
+    listed = next(row for row in demo.crusts("list").out.splitlines() if row.startswith(session)).split()
+    assert said.split()[0] in listed
+    assert f"messages · {said} · " in " ".join(demo.crusts("analyze", session).out.split())

@@ -61,7 +61,7 @@ def analyze(
         show.document(document)
         return
     page = show.page(settings)
-    analysis.analysis_text(page, facts, window, current, lifetime, contents, toolset, history)
+    analysis.analysis_text(page, facts, window, current, lifetime, contents, toolset, history, billed)
     if billed:
         bill.as_text(page, billed)
     analysis.findings(page, waste)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from crusts_index.insight.session.facts import Facts
+from crusts_index.insight.session.facts import Facts, Session
 from crusts_index.insight.session.model_history import ModelHistory
 from crusts_index.insight.session.sizes import sizes_of
 from crusts_index.insight.waste.find import WasteItem
@@ -14,10 +14,11 @@ from crusts_index.insight.window.judge import Window
 from crusts_index.insight.window.listed import Content
 from crusts_index.insight.window.toolset import Server, Toolset
 from crusts_index.insight.window.words import HEALTH_SAID, KINDS, limit_words, trigger_words
-from crusts_index.render import text
+from crusts_index.render import bill, text
 from crusts_index.render.analysis_json import duration_seconds
 from crusts_index.render.contents import LEGEND, LETTERS, category_name, contents_text
 from crusts_index.render.page import Page
+from crusts_index.rows.session import Billed
 
 COLOURS = {"healthy": "green", "warming": "yellow", "hot": "red", "critical": "red"}
 
@@ -37,9 +38,10 @@ def analysis_text(
     contents: Sequence[Content],
     toolset: Toolset,
     history: ModelHistory,
+    billed: Billed | None,
 ) -> None:
     """The sections from the head to the compactions."""
-    _head(page, facts, history)
+    _head(page, facts, history, billed)
     _size(page, window)
     if current:
         _categories(page, current)
@@ -116,17 +118,24 @@ def span(seconds: int | None) -> str:
     return f"{minutes}m" if minutes else f"{seconds}s"
 
 
-def _head(page: Page, facts: Facts, history: ModelHistory) -> None:
+def versions(session: Session) -> str | None:
+    """The versions of Claude Code that wrote a session: the first and the last of them."""
+    first, last = session.first_version, session.version
+    return first if first == last or last is None else f"{first} to {last}"
+
+
+def _head(page: Page, facts: Facts, history: ModelHistory, billed: Billed | None) -> None:
     session = facts.session
     page.head_session(session.session_id, session.title)
     switched = ""
     if history.switches:
         switched = f" (switched from {history.segments[-2].model})"
     cut = f", up to message {facts.until:,}" if facts.is_partial else ""
+    calls = bill.calls(billed, len(facts.calls)) if billed else text.plural(len(facts.calls), "call")
     page.say(
         f"{session.project} · {history.current}{switched} · "
-        f"Claude Code {session.first_version or 'unknown'} · {text.plural(session.messages, 'message')}{cut} · "
-        f"{text.plural(len(facts.calls), 'call')} · {span(duration_seconds(facts))}",
+        f"Claude Code {versions(session) or 'unknown'} · {text.plural(session.messages, 'message')}{cut} · "
+        f"{calls} · {span(duration_seconds(facts))}",
         indent=2,
     )
 

@@ -41,6 +41,16 @@ AT_LEAST = "at least"
 """What an output is, beside exact."""
 
 
+def calls(billed: Billed, seen: int | None = None) -> str:
+    """How many calls a session was billed for, and whose; `seen`: those in its own transcript, copies too (D2)."""
+    others = billed.calls - billed.main_calls
+    said = [f"{billed.main_calls:,} main", f"{others:,} by subagents"] if others else []
+    if seen is not None and seen != billed.main_calls:
+        copies = ", copies of another's included" if seen > billed.main_calls else ""
+        said.append(f"{seen:,} in its transcript{copies}")
+    return text.plural(billed.calls, "call") + (f" ({', '.join(said)})" if said else "")
+
+
 def cost(calls: Priced) -> float | None:
     """The cost as it is printed."""
     return text.at_least(calls.priced_usd, calls.unpriced_calls or calls.placeholder_calls)
@@ -83,6 +93,8 @@ def as_text(page: Page, billed: Billed) -> None:
         main, rest = (text.usd(text.at_least(usd, is_bound)) for usd in (billed.main_usd, billed.subagents_usd))
         split = f": {billed.main_calls:,} of the main thread, {main}, and {others:,} of others, {rest}"
     unpriced = f"; {billed.unpriced_calls:,} have none" if billed.unpriced_calls else ""
-    page.say(f"{text.usd(cost(billed))} for {billed.calls:,} calls at list price{unpriced}{split} (derived).")
+    page.say(
+        f"{text.usd(cost(billed))} for {text.plural(billed.calls, 'call')} at list price{unpriced}{split} (derived)."
+    )
     if billed.placeholder_calls:
         page.say(missing(billed))

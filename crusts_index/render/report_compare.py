@@ -59,7 +59,7 @@ def _side(letter: str, side: Side, curve: Curve, peak: float) -> Json:
             ("Session", side.session_id),
             ("Project", side.project),
             ("Model", window.model),
-            ("Messages", f"{side.messages:,}, in {text.plural(len(points), 'API call')}"),
+            ("Messages", f"{side.messages:,}, in {bill.calls(side.billed)}"),
             (
                 "Window",
                 NOT_KNOWN

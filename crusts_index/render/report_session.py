@@ -18,7 +18,7 @@ from crusts_index.insight.window.listed import Content
 from crusts_index.insight.window.toolset import Toolset
 from crusts_index.insight.window.words import left_words, limit_words, share_words, size_words, trigger_words
 from crusts_index.render import bill, text
-from crusts_index.render.analysis import SOURCES, name_list, schemas_said, shown_servers, span
+from crusts_index.render.analysis import SOURCES, name_list, schemas_said, shown_servers, span, versions
 from crusts_index.render.analysis_json import duration_seconds
 from crusts_index.render.contents import CARRIED, LEGEND, category_name
 from crusts_index.render.report_chart import curve_chart
@@ -131,10 +131,10 @@ def _head(found: SessionReport) -> list[tuple[str, str]]:
         ("Session", session.session_id),
         ("Project", session.project),
         ("Model", " → ".join(segment.model for segment in history.segments[-4:]) or history.current),
-        ("Claude Code", session.version or "not told"),
+        ("Claude Code", versions(session) or "not told"),
         ("Began", f"{when(session.started_ms)} {zone()}"),
         ("Last active", f"{when(session.last_ms)} {zone()}, after {span(duration_seconds(found.facts))}"),
-        ("Messages", f"{session.messages:,}, in {text.plural(len(found.facts.calls), 'API call')}"),
+        ("Messages", f"{session.messages:,}, in {bill.calls(found.billed, len(found.facts.calls))}"),
     ]
     if session.git_branch:
         said.append(("Git branch", session.git_branch))
