@@ -13,10 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crusts_index.claude.payloads import read_usage
 from crusts_index.insight.session.facts import Facts
 from crusts_index.insight.session.loading import load
 from crusts_index.insight.window.judge import Window, window_of
 from crusts_index.insight.window.settings import window_settings
+from crusts_index.quick.brief import Brief
 from crusts_index.quick.live import Live
 from crusts_index.quick.named import Named
 from crusts_index.store import query
@@ -94,6 +96,47 @@ def test_what_is_new_is_read_first(transcript: Transcript, split: int) -> None:
         index(db, folder / "config")
         assert from_all_rows(db, transcript.session) == from_status(db, path, transcript.session)
         assert from_all_rows(db, transcript.session)[0] == ahead
+
+
+def shown(live: Live) -> dict[str, Any]:
+    """What a status line shows of a session; of a size that is not exact only that it is none."""
+    window = live.window
+    said = {
+        "session": (live.session_id, live.project, live.compactions),
+        "limit": (window.limit, window.limit_kind, window.limit_signal),
+        "trigger": window.trigger,
+        "growth": window.growth,
+        "model": window.model,
+        "result": live.worst_result(),
+        "is warm": live.is_warm,
+    }
+    live.close()
+    return said | {"size": window.size, "calls": window.calls_left} if window.basis == "exact" else said
+
+
+@pytest.mark.long
+@given(transcripts(odd=False), st.integers(0, 40), st.integers(1, 4))
+@examples(40)
+def test_a_payload_and_few_rows_say_what_all_rows_say(transcript: Transcript, split: int, back: int) -> None:
+    """However much of a transcript is indexed, and of whichever of its calls the payload is: a status line shows what
+    it would show if all was read."""
+    lines = transcript.lines()
+    usages = [one["message"]["usage"] for one in map(json.loads, lines) if one["type"] == "assistant"]
+    with scratch() as folder:
+        path = folder / "config" / "projects" / "-home-ada-site" / f"{transcript.session}.jsonl"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b"".join(lines[:split]))
+        db = new_store(folder)
+        index(db, folder / "config")
+        with path.open("ab") as file:
+            file.writelines(lines[split:])
+        context, output = read_usage(usages[-back]) if len(usages) >= back else (12_345, 10)
+        named = partial(Named, transcript.session, str(path), "claude-opus-4-6", 200_000, context, output)
+        brief = Brief(settings_of(db), named(), NOW, with_results=True)
+        line = shown(brief)
+        whole = Live(settings_of(db), named(), NOW)
+        if whole.window.basis == "exact":
+            assert shown(whole) == line
 
 
 def long_transcript(folder: ClaudeFolder, calls: int = 300) -> Transcript:

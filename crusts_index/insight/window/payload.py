@@ -34,11 +34,14 @@ def told_evidence(
     """
     if not _is_plain(head, calls) or calls.is_out or told.context in ahead[:-1]:
         return None
-    if calls.since_told is not None and (0 < calls.since_told < JUST_BEFORE or (ahead and not calls.since_told)):
+    behind = None if calls.since_told is None else calls.since_told + len(ahead)
+    if behind is not None and 0 < behind < JUST_BEFORE:
         return None
     is_logged = told.context == (ahead[-1] if ahead else calls.context)
+    if is_logged and ahead and (calls.answer is not None or calls.context in ahead):
+        return None  # its output may be a placeholder, or some of its lines the store has
     last = LastCall(told.context, told.output, 0, is_placeholder=False)
-    if is_logged and not ahead and (calls.answer is None or told.output <= (calls.output)):
+    if is_logged and not ahead and (calls.answer is None or told.output <= calls.output):
         last = LastCall(told.context, calls.output, calls.answer or 0, calls.answer is not None)
     return Evidence(
         session_id=head.session_id,
