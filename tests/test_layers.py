@@ -155,7 +155,29 @@ def test_a_window_is_judged_without_the_dear_standard_modules() -> None:
         "import crusts_index.quick.live, crusts_index.quick.remember, crusts_index.insight.session.loading"
     )
     assert "crusts_index.rows.window" in loaded
-    assert set() == (DEAR | {"contextlib", "datetime"}) & loaded
+    assert set() == (DEAR | {"contextlib", "datetime", "functools", "collections"}) & loaded
+
+
+def test_a_payload_is_judged_without_what_a_window_is_made_of() -> None:
+    """A status line that believes its payload loads neither the session's rows nor what counts them."""
+    loaded = loaded_by(
+        "import crusts_index.quick.brief, crusts_index.insight.window.judge, crusts_index.insight.window.payload"
+    )
+    assert "crusts_index.insight.window.limit" in loaded
+    assert set() == {"crusts_index.insight.session.facts", "crusts_index.insight.window.contents"} & loaded
+
+
+def test_the_driver_leaves_functools_as_it_is() -> None:
+    """What stands in for it while the driver is imported is the real one for whoever imports it later."""
+    code = (
+        "from crusts_index.store.driver import sqlite3\nimport functools, sqlite3 as whole\n"
+        "assert functools.cached_property and whole.Row is sqlite3.Row\n"
+        "print(*sqlite3.connect(':memory:').execute('select 1').fetchone())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True, cwd=PACKAGE.parent
+    )
+    assert "1" == done.stdout.strip()
 
 
 def test_an_index_that_finds_nothing_new_needs_none_of_the_dear_modules() -> None:

@@ -423,13 +423,13 @@ def test_wrong_usage_is_told(tmp_path: Path) -> None:
 
 
 def test_nothing_slow_is_imported(tmp_path: Path) -> None:
-    """Where the store has all of the transcript, a run imports neither re nor json nor what is slow of ours."""
+    """With a call that the store does not have, a run imports neither re nor json nor anything of ours that is slow."""
     folder = ClaudeFolder(tmp_path)
     t = talk(folder, 20_000, 22_000, 24_000)
-    t.response("on", context=26_000, output=100)
-    t.append()
     folder.crusts("index")
     folder.crusts("hooks", "enable")
+    t.response("on", context=26_000, output=100)
+    t.append()
     code = (
         "import sys\nfrom crusts_index.__main__ import main\nassert main(['statusline']) == 0\n"
         "print(*sys.modules, file=sys.stderr)"

@@ -1,6 +1,9 @@
-"""Numbers as a user writes them into config.json, taken only if they make sense."""
+"""How numbers are known, and those that a user writes into config.json, taken only if they make sense."""
 
 from __future__ import annotations
+
+EXACT, DERIVED, ESTIMATED = "exact", "derived", "estimated"
+"""By the bill; from numbers of the bill; by the length of texts (D9)."""
 
 
 def usable_number(value: object) -> int | float | None:

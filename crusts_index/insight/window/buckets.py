@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from crusts_index.insight.session.facts import CATEGORIES
-from crusts_index.insight.window.contents import ESTIMATED, Contents, contents_of
+from crusts_index.insight.session.numbers import ESTIMATED
+from crusts_index.insight.window.contents import Contents, contents_of
 from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False

@@ -4,6 +4,7 @@ by category as the sums of the rows (D8, D17)."""
 from __future__ import annotations
 
 from crusts_index.insight.session.facts import CATEGORIES
+from crusts_index.insight.session.numbers import DERIVED, ESTIMATED, EXACT
 from crusts_index.insight.window.catalogue import deferred_load_tokens
 from crusts_index.insight.window.listings import INSTRUCTIONS, SKILLS, TOOLS, bodies_of, servers_in
 from crusts_index.tools import READS
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     Name = tuple[str, str, str]
     """Kind, what, category: what is in one row."""
 
-EXACT, DERIVED, ESTIMATED = "exact", "derived", "estimated"
 FILE, MEMORY = "file", "memory"
 _CLAUDE_MD = "CLAUDE.md files"
 _ACCURACIES = (EXACT, DERIVED, ESTIMATED)

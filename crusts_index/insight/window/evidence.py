@@ -5,8 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from crusts_index.insight.window.catalogue import variant_window
-from crusts_index.insight.window.contents import contents_of
-from crusts_index.insight.window.fixed import fixed_context, unknown_fixed
+from crusts_index.insight.window.fixed import unknown_fixed
 from crusts_index.models import model_family
 from crusts_index.tuples import NamedTuple
 
@@ -79,6 +78,10 @@ class Evidence(NamedTuple):
 
 def evidence_of(facts: Facts, calibrated: int | None = None) -> Evidence:
     """The evidence of one session, from its facts as far as the cut goes; `calibrated` as for `start_of`."""
+    # Only now: a status line whose payload tells the last call counts nothing.
+    from crusts_index.insight.window.contents import contents_of
+    from crusts_index.insight.window.fixed import fixed_context
+
     fixed = fixed_context(facts, calibrated)
     calls = facts.calls
     live = [call for call in calls if call.live_epoch]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from crusts_index.insight.session.numbers import DERIVED, ESTIMATED
 from crusts_index.insight.window.catalogue import core_schema_tokens
-from crusts_index.insight.window.contents import DERIVED, ESTIMATED
 from crusts_index.insight.window.settings import schemas_of
 from crusts_index.jsontext import loads
 from crusts_index.tuples import NamedTuple

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crusts_index.insight.window.contents import DERIVED, ESTIMATED, EXACT
+from crusts_index.insight.session.numbers import DERIVED, ESTIMATED, EXACT
 from crusts_index.insight.window.evidence import evidence_of
 from crusts_index.insight.window.forecast import forecast_of, health_of
 from crusts_index.insight.window.habits import Habits

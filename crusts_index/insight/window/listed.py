@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from crusts_index.insight.session.carried import Carriage
+from crusts_index.insight.session.numbers import DERIVED, ESTIMATED
 from crusts_index.insight.window.buckets import WINDOW
-from crusts_index.insight.window.contents import DERIVED, ESTIMATED, apportioned
+from crusts_index.insight.window.contents import apportioned
 from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False

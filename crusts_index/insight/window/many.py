@@ -13,11 +13,12 @@ from itertools import groupby
 from crusts_index.insight.session.circumstances import Around, around_of, report_of
 from crusts_index.insight.session.facts import CATEGORIES, ContextReport, Surrounding
 from crusts_index.insight.session.inferred import DROP_TOKENS
+from crusts_index.insight.session.numbers import ESTIMATED
 from crusts_index.insight.session.parts import fork_of, uuid_key
 from crusts_index.insight.session.path import Fork, walk
 from crusts_index.insight.window.buckets import Buckets, is_counted, reconciled
 from crusts_index.insight.window.catalogue import core_schema_tokens
-from crusts_index.insight.window.contents import ESTIMATED, Contents, load_tokens, sizes_as_sent
+from crusts_index.insight.window.contents import Contents, load_tokens, sizes_as_sent
 from crusts_index.insight.window.evidence import (
     UNKNOWN,
     Automatic,
