@@ -10,6 +10,7 @@ from crusts_index.index.summary import Options
 from crusts_index.store.driver import sqlite3
 from crusts_index.store.open import open_store, uri
 from crusts_index.store.settings import Settings
+from crusts_index.store.upgrade import ensure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 _PATIENCE = 0.1
 """Seconds to wait for the user's store."""
-_LEARNED = ("habits", "payload_facts", "surroundings")
+_LEARNED = ("weights", "habits", "payload_facts", "surroundings")
 """What a window is judged by besides its transcript, in tables that name no row of another one."""
 _PASTED = """
 insert or ignore into main.context_reports
@@ -35,21 +36,30 @@ def read_apart(settings: Settings, path: str, roots: "list[Root] | None", second
     try:
         apart = Settings(**{**vars(settings), "home": folder, "db": os.path.join(folder, "index.db")})
         options = Options(jobs=0, keep_text=keeps_text(settings), kind="apart", seconds=seconds)
-        index_named(apart, [path], options, timeout=seconds, roots=roots)
+        ensure(apart.db, timeout=seconds)
         store = open_store(apart.db, write=True, timeout=_PATIENCE)
-        with ignored(sqlite3.Error):  # without a store that can be read, what the transcript says must do
-            _take_along(store, settings.db)
+        try:
+            _take_along(store, settings.db)  # weights count as it is read
+            index_named(apart, [path], options, timeout=seconds, roots=roots)
+            _take_along(store, settings.db)  # habits not by this transcript alone
+        except BaseException:
+            store.close()
+            raise
     finally:
         shutil.rmtree(folder, ignore_errors=True)  # who has it open reads on
     return store
 
 
 def _take_along(store: sqlite3.Connection, db: str) -> None:
-    """Copy what the user's store has learned, if there is one."""
+    """Copy what the user's store has learned; without one that can be read, what the transcript says must do."""
     if not os.path.exists(db):
         return
-    store.execute("attach ? as user", (uri(db, "mode=ro"),))
-    for table in _LEARNED:
-        store.execute(f"delete from main.{table} where exists (select 1 from user.{table})")
-        store.execute(f"insert or ignore into main.{table} select * from user.{table}")
-    store.execute(_PASTED)
+    with ignored(sqlite3.Error):
+        store.execute("attach ? as user", (uri(db, "mode=ro"),))
+        try:
+            for table in _LEARNED:
+                store.execute(f"delete from main.{table} where exists (select 1 from user.{table})")
+                store.execute(f"insert or ignore into main.{table} select * from user.{table}")
+            store.execute(_PASTED)
+        finally:
+            store.execute("detach user")
