@@ -19,6 +19,9 @@ import pytest
 from crusts_index import plain
 from crusts_index.index.follow import MISSING, MOVED, REWRITTEN, SWITCHED, WRITTEN, Follower
 from crusts_index.insight.waste.snapshot import Category, Contents, Said, Snapshot, Worker
+from crusts_index.insight.window.evidence import Evidence
+from crusts_index.insight.window.habits import Habits
+from crusts_index.insight.window.judge import WindowSettings, judge
 from crusts_index.render import dashboard, text
 from tests.builders import SESSION, ClaudeFolder, Transcript
 from tests.terminal import running, terminal
@@ -436,26 +439,13 @@ def test_a_transcript_that_is_missing_or_replaced_is_told(place: Path) -> None:
 def shot(**values: object) -> Snapshot:
     """A snapshot of a session in the middle of its work, with what would break a page."""
     names = ("conversation", "retrieved", "user", "system", "tools", "state")
+    evidence = Evidence(SESSION, "", None, None, "claude-opus-4-8\x1b[31m", "m", post_tokens=1_234_567)
     told: dict[str, object] = {
         "session_id": SESSION,
         "project": "/home/ada/" + "very-long-name/" * 8,
         "title": "日本語のタイトル " * 8,
-        "model": "claude-opus-4-8\x1b[31m",
         "messages": 1_234,
-        "is_known": True,
-        "size": 1_234_567,
-        "basis": "exact",
-        "limit": 1_000_000,
-        "limit_kind": "told",
-        "limit_signal": "payload",
-        "trigger": 967_000,
-        "calls_left": 0,
-        "calls_low": 0,
-        "calls_high": 0,
-        "growth": 1234.5,
-        "health": "critical",
-        "free": 0,
-        "usage_percentage": 123.4,
+        "window": judge(evidence, WindowSettings(payload_window=1_000_000), Habits()),
         "deltas": (-500, 0, 10, 20_000, 5),
         "contents": Contents(tuple(Category(name, 999_999, 16.7) for name in names), "window", 12, 34_567, ()),
         "compactions": 3,
@@ -467,11 +457,15 @@ def shot(**values: object) -> Snapshot:
     return Snapshot(**{**told, **values})  # type: ignore[arg-type]
 
 
+NOTHING = judge(Evidence(SESSION, "", None, None, "m", "m"), WindowSettings(), Habits())
+"""The window of a session without a call."""
+
+
 @pytest.mark.parametrize("width", [1, 8, 20, 40, 79, 200])
 @pytest.mark.parametrize("height", [1, 5, 12, 24, 60])
 def test_every_size_of_a_terminal_holds_the_page(width: int, height: int) -> None:
     """No line is wider and no page higher than the terminal, and no control character gets through."""
-    for one in (shot(), shot(is_known=False, contents=None, deltas=(), workers=(), said=None)):
+    for one in (shot(), shot(window=NOTHING, contents=None, deltas=(), workers=(), said=None)):
         lines = dashboard.page(one, dashboard.Moment(0, 3, notice="→ 中文"), width, height, colour=False)
         assert height >= len(lines)
         assert [] == [line for line in lines if text.width(line) > width or plain.line(str(line)) != line]
@@ -487,7 +481,7 @@ def test_the_spark_line_shows_the_last_values() -> None:
 
 def test_an_object_is_json_without_control_characters() -> None:
     """What was said is cleaned, and unknown is null."""
-    found = dashboard.as_json(shot(is_known=False, contents=None), dashboard.Moment(0), "start", None)
+    found = dashboard.as_json(shot(window=NOTHING, contents=None), dashboard.Moment(0), "start", None)
     encoded = json.loads(json.dumps(found))
     assert "\x1b" not in encoded["lastMessage"]["text"]
     assert [None] * 4 == [encoded[key] for key in ("totalTokens", "usagePercent", "categories", "wasteCount")]

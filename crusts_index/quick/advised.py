@@ -21,7 +21,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from crusts_index.insight.session.facts import Facts
     from crusts_index.insight.waste.actions import Action
-    from crusts_index.insight.waste.gate import Window as Size
     from crusts_index.insight.waste.item import WasteItem
     from crusts_index.insight.window.judge import Window
     from crusts_index.rows import Fetch
@@ -41,7 +40,7 @@ def advised(
     fetch: Fetch,
     settings: Settings,
     facts: Facts,
-    window: Size,
+    window: Window,
     waste: list[WasteItem],
     target: Target | None = None,
 ) -> list[Action]:

@@ -15,6 +15,7 @@ from crusts_index.render.analysis import COLOURS, bar, span
 from crusts_index.render.analysis_json import timestamp
 from crusts_index.render.console import paint
 from crusts_index.render.contents import LETTERS, SHORT_LEGEND, category_name, contents_json, shown_contents
+from crusts_index.render.jsonout import rounded
 
 Segment = tuple[str, str]
 """Text and its colour; an empty one is none."""
@@ -59,12 +60,13 @@ def page(shot: Snapshot, moment: Moment, width: int, height: int, *, colour: boo
 def one_line(shot: Snapshot, moment: Moment) -> str:
     """The snapshot in one line, for a pipe."""
     parts = [f"{clock(moment.time_ms)} {shot.session_id[:8]}"]
-    if shot.is_known:
-        about = "" if shot.basis == "exact" else f" {shot.basis}"
-        parts.append(f"{shot.usage_percentage:.1f}% {shot.size:,}/{limit_words(shot)}{about}")
-        parts.append(left_words(shot))
-    else:
+    window = shot.window
+    if window.size is None:
         parts.append("no API call yet")
+    else:
+        about = "" if window.basis == "exact" else f" {window.basis}"
+        parts.append(f"{window.usage_percentage:.1f}% {window.size:,}/{limit_words(window)}{about}")
+        parts.append(left_words(window))
     parts.append(f"{shot.messages:,} messages" + (f" (+{moment.new_messages:,})" if moment.new_messages > 0 else ""))
     if shot.contents:
         parts.append(" ".join(f"{LETTERS[one.name]} {one.percentage:.0f}" for one in shot.contents.categories) + " %")
@@ -92,9 +94,10 @@ def compaction_line(cut: Cut, time_ms: int, *, is_short: bool = False) -> str:
 def summary(first: Snapshot, last: Snapshot, seconds: float, compactions: int, sessions: int) -> str:
     """What a watch saw, in one line; `sessions` counts those it followed."""
     parts = [f"Watched {last.session_id[:8]} for {span(int(seconds))}"]
-    if last.is_known:
-        began = f"{first.usage_percentage:.1f}% → " if first.is_known and sessions == 1 else ""
-        parts.append(f"window {began}{last.usage_percentage:.1f}% ({last.size:,} tokens, {last.basis})")
+    began, ended = first.window, last.window
+    if ended.size is not None:
+        since = f"{began.usage_percentage:.1f}% → " if began.size is not None and sessions == 1 else ""
+        parts.append(f"window {since}{ended.usage_percentage:.1f}% ({ended.size:,} tokens, {ended.basis})")
     if sessions == 1:
         parts.append(f"{max(0, last.messages - first.messages):,} new messages")
     else:
@@ -106,7 +109,7 @@ def summary(first: Snapshot, last: Snapshot, seconds: float, compactions: int, s
 
 def as_json(shot: Snapshot, moment: Moment, event: str, previous: str | None) -> dict[str, object]:
     """The snapshot for programs; `event` is start, update, compaction, session, moved, rewritten or missing."""
-    known, contents, cut = shot.is_known, shot.contents, shot.last_compaction
+    window, contents, cut = shot.window, shot.contents, shot.last_compaction
     return {
         "timestamp": timestamp(moment.time_ms),
         "event": event,
@@ -116,20 +119,20 @@ def as_json(shot: Snapshot, moment: Moment, event: str, previous: str | None) ->
         "title": shot.title,
         "messageCount": shot.messages,
         "newMessages": moment.new_messages,
-        "model": shot.model,
-        "totalTokens": shot.size if known else None,
-        "totalAccuracy": shot.basis if known else None,
-        "contextLimit": shot.limit,
-        "limitKind": shot.limit_kind,
-        "limitSignal": shot.limit_signal,
-        "usagePercent": round(shot.usage_percentage, 1) if known else None,
-        "contextHealth": shot.health if known else None,
-        "freeTokens": shot.free if known else None,
-        "autocompactTrigger": shot.trigger,
-        "growthTokensPerCall": round(shot.growth, 1),
-        "callsUntilCompaction": shot.calls_left,
-        "callsUntilCompactionLow": shot.calls_low,
-        "callsUntilCompactionHigh": shot.calls_high,
+        "model": window.model,
+        "totalTokens": window.size,
+        "totalAccuracy": window.basis,
+        "contextLimit": window.limit,
+        "limitKind": window.limit_kind,
+        "limitSignal": window.limit_signal,
+        "usagePercent": rounded(window.usage_percentage, 1),
+        "contextHealth": window.health,
+        "freeTokens": window.free,
+        "autocompactTrigger": window.trigger,
+        "growthTokensPerCall": round(window.growth, 1),
+        "callsUntilCompaction": window.calls_left,
+        "callsUntilCompactionLow": window.calls_low,
+        "callsUntilCompactionHigh": window.calls_high,
         "categories": {one.name: round(one.percentage, 1) for one in contents.categories} if contents else None,
         "categoryTokens": {one.name: one.tokens for one in contents.categories} if contents else None,
         "categoryBasis": contents.basis if contents else None,
@@ -176,7 +179,7 @@ def _head(shot: Snapshot, moment: Moment, width: int) -> list[list[Segment]]:
     title = f" {shot.title}" if shot.title else ""
     name = text.shorten(f"{shot.session_id[:8]}{title}", width - len(at) - 1)
     gap = " " * max(1, width - text.width(name) - len(at))
-    model = shot.model
+    model = shot.window.model
     place = text.shorten_path(shot.project, max(8, width - text.width(model) - 3))
     lines: list[list[Segment]] = [[(name, "bold"), (gap, ""), (at, "dim")], [(f"{place} · {model}", "dim")]]
     if moment.notice:
@@ -185,17 +188,18 @@ def _head(shot: Snapshot, moment: Moment, width: int) -> list[list[Segment]]:
 
 
 def _window(shot: Snapshot, width: int) -> list[list[Segment]]:
-    if not shot.is_known:
+    window = shot.window
+    if window.size is None or window.usage_percentage is None:
         return [[("no API call in this session yet", "")], []]
-    colour = COLOURS[shot.health]
-    tail = f" {shot.usage_percentage:5.1f}% {shot.health}"
-    blocks = bar(shot.usage_percentage, max(8, min(60, width - len(tail))))
+    colour = COLOURS[window.health or ""]
+    tail = f" {window.usage_percentage:5.1f}% {window.health}"
+    blocks = bar(window.usage_percentage, max(8, min(60, width - len(tail))))
     lines: list[list[Segment]] = [
         [(blocks, colour), (tail, "bold")],
-        [(f"{shot.size:,} of {limit_words(shot)} tokens", ""), (f" ({shot.basis})", "dim")],
+        [(f"{window.size:,} of {limit_words(window)} tokens", ""), (f" ({window.basis})", "dim")],
     ]
-    few = shot.calls_left is not None and shot.calls_left <= 30
-    lines.append([(trigger_words(shot), "" if not few else "red" if (shot.calls_left or 0) <= 10 else "yellow")])
+    few = window.calls_left is not None and window.calls_left <= 30
+    lines.append([(trigger_words(window), "" if not few else "red" if (window.calls_left or 0) <= 10 else "yellow")])
     if shot.is_behind:
         lines.append([("the store is behind: what is below is of before", "yellow")])
     return [*lines, []]
@@ -225,8 +229,7 @@ def _categories(shot: Snapshot, width: int) -> list[list[Segment]]:
 def _growth(shot: Snapshot, width: int) -> list[list[Segment]]:
     if not shot.deltas:
         return []
-    median = f" · median {shot.growth:+,.0f}" if shot.growth is not None else ""
-    said = f" {shot.deltas[-1]:+,}{median}"
+    said = f" {shot.deltas[-1]:+,} · median {shot.window.growth:+,.0f}"
     head = "growth a call " if width >= _NARROW else "growth "
     line: list[Segment] = [(head, ""), (sparkline(shot.deltas, width - len(head) - len(said)), "green"), (said, "")]
     return [line]

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crusts_index.insight.session.facts import Facts
-    from crusts_index.insight.waste.gate import Window
     from crusts_index.insight.waste.item import WasteItem
     from crusts_index.insight.waste.thresholds import Thresholds
+    from crusts_index.insight.window.judge import Window
     from crusts_index.insight.window.listings import Recorded
     from crusts_index.rows.actions import Past, Used
 

@@ -8,18 +8,9 @@ from crusts_index.tuples import NamedTuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Protocol
 
     from crusts_index.insight.waste.actions import Action
-    from crusts_index.insight.window.words import Judged
-
-    class Window(Judged, Protocol):
-        """What a gate asks of a window, whoever judged it."""
-
-        @property
-        def size(self) -> int | None: ...
-        @property
-        def usage_percentage(self) -> float | None: ...
+    from crusts_index.insight.window.judge import Window
 
 
 COMPACT_FROM = 50.0

@@ -78,22 +78,8 @@ class Snapshot(NamedTuple):
     session_id: str
     project: str
     title: str | None
-    model: str
     messages: int
-    is_known: bool
-    size: int
-    basis: str
-    limit: int
-    limit_kind: str
-    limit_signal: str
-    trigger: int | None
-    calls_left: int | None
-    calls_low: int | None
-    calls_high: int | None
-    growth: float
-    health: str
-    free: int
-    usage_percentage: float
+    window: Window
     deltas: tuple[int, ...]
     contents: Contents | None
     compactions: int
@@ -118,12 +104,12 @@ def outlined(
     messages: int,
     calls: Sequence[Any],
     cuts: Sequence[Any],
-    window: Any,
+    window: Window,
     before: Snapshot | None = None,
 ) -> Snapshot:
     """A snapshot of as little as is known without the store: all else is as it was in the one `before`.
 
-    Of a call `context_tokens` and `live_epoch` are needed, of a compaction its `id`; `window` has a Window's names.
+    Of a call `context_tokens` and `live_epoch` are needed, of a compaction its `id`.
     """
     live = [call for call in calls if call.live_epoch]
     is_cut = before is None or len(cuts) != before.compactions
@@ -131,22 +117,8 @@ def outlined(
         session_id=session_id,
         project=project,
         title=before.title if before else None,
-        model=window.model,
         messages=messages,
-        is_known=window.size is not None,
-        size=window.size or 0,
-        basis=window.basis or "",
-        limit=window.limit,
-        limit_kind=window.limit_kind,
-        limit_signal=window.limit_signal,
-        trigger=window.trigger,
-        calls_left=window.calls_left,
-        calls_low=window.calls_low,
-        calls_high=window.calls_high,
-        growth=window.growth,
-        health=window.health or "",
-        free=window.free or 0,
-        usage_percentage=window.usage_percentage or 0.0,
+        window=window,
         deltas=tuple(b.context_tokens - a.context_tokens for a, b in pairwise(live))[-MOST_DELTAS:],
         contents=before.contents if before else None,
         compactions=len(cuts),

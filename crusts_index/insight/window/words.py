@@ -7,25 +7,9 @@ from crusts_index.insight.window.limit import ASSUMED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Protocol
+    from typing import Any
 
     from crusts_index.insight.window.judge import Window
-
-    class Judged(Protocol):
-        """What is said of a window, under the names of Window."""
-
-        @property
-        def limit(self) -> int: ...
-        @property
-        def limit_kind(self) -> str: ...
-        @property
-        def trigger(self) -> int | None: ...
-        @property
-        def calls_left(self) -> int | None: ...
-        @property
-        def calls_low(self) -> int | None: ...
-        @property
-        def calls_high(self) -> int | None: ...
 
 
 HEALTH_SAID = ", ".join(f"{name} below {below}%" for below, name in HEALTH) + ", else critical"
@@ -40,7 +24,7 @@ NOT_KNOWN = "not known yet"
 IS_OFF = "auto-compaction is off"
 
 
-def limit_words(window: Judged) -> str:
+def limit_words(window: Window) -> str:
     """The limit, never without saying so where it is assumed."""
     return f"{window.limit:,} (assumed)" if window.limit_kind == ASSUMED else f"{window.limit:,}"
 
@@ -55,14 +39,14 @@ def share_words(window: Window) -> str:
     return NOT_KNOWN if window.usage_percentage is None else f"{window.usage_percentage:.1f}%"
 
 
-def trigger_words(window: Judged) -> str:
+def trigger_words(window: Window) -> str:
     """Where the window is compacted, and how many calls are left until then."""
     if window.trigger is None:
         return IS_OFF
     return f"compaction at {window.trigger:,}: {left_words(window)}"
 
 
-def left_words(window: Judged) -> str:
+def left_words(window: Window) -> str:
     """How many calls are left until the window is compacted."""
     if window.trigger is None:
         return IS_OFF
