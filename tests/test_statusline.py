@@ -85,6 +85,21 @@ def test_store_tail_and_payload_say_the_same(tmp_path: Path) -> None:
     assert "○ 14% · 154 calls left · cache cold" == shown(folder, payload(t, **window(200_000, 26_000)))
 
 
+def test_a_smaller_window_that_is_set_colours_the_line(tmp_path: Path) -> None:
+    """17 % of the limit, but compacted next: not green, and no number of calls; one call is one."""
+    folder = ClaudeFolder(tmp_path)
+    t = talk(folder, 160_000)
+    settings = folder.config / "settings.json"
+    settings.write_text('{"autoCompactWindow": 200000}')
+    assert folder.crusts("index").code == 0
+    seen = {context: shown(folder, payload(t, **window(1_000_000, context))) for context in (80_000, 166_500, 168_000)}
+    assert seen[80_000].startswith("○ 8% · ")
+    assert "◕ 17% · 1 call left" == seen[166_500].partition(" · cache")[0]
+    assert "◕ 17% · compacts next" == seen[168_000].partition(" · cache")[0]
+    told = folder.crusts("status", "--json", stdin=payload(t, **window(1_000_000, 168_000))).json()
+    assert "hot" == told["context_health"]
+
+
 def test_the_payload_alone_is_enough(tmp_path: Path) -> None:
     """No transcript and no store: the payload's own numbers; a distrusted size gives way."""
     folder = ClaudeFolder(tmp_path)

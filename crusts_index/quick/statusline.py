@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from crusts_index.quick.live import Live
     from crusts_index.store.settings import Settings
 
-DEFAULT_FORMAT = "{glyph} {percent}%[ · {calls} calls left][ · {mark}][ · cache {cache}]"
+DEFAULT_FORMAT = "{glyph} {percent}%[ · {left}][ · {mark}][ · cache {cache}]"
 FALLBACK = "○ crusts"
 FIELDS = {
     "glyph": "a dot that fills with the window, coloured by its health",
@@ -25,7 +25,8 @@ FIELDS = {
     "limit": "its limit",
     "free": "what is left up to the limit",
     "trigger": "where it will be compacted",
-    "calls": "API calls left until then",
+    "left": "API calls left until then, in words",
+    "calls": "the same as a number",
     "growth": "tokens a call adds",
     "health": "healthy, warming, hot or critical",
     "mark": "a re-read or an oversized result that just cost much",
@@ -110,6 +111,13 @@ def line(settings: "Settings", live: "Live", payload: "StatusPayload | None", te
     )
 
 
+def left(calls: int | None) -> str:
+    """How many calls are left, in words; nothing where that is not known."""
+    if calls == 0:
+        return "compacts next"
+    return "" if calls is None else "1 call left" if calls == 1 else f"{calls:,} calls left"
+
+
 def fields(live: "Live", payload: "StatusPayload | None", template: str) -> dict[str, str]:
     """The fields of a template; what is not known is empty."""
     window, warm, project = live.window, live.is_warm, live.project
@@ -123,6 +131,7 @@ def fields(live: "Live", payload: "StatusPayload | None", template: str) -> dict
         "free": short(window.free or 0),
         "trigger": "" if window.trigger is None else short(window.trigger),
         "calls": "" if window.calls_left is None else f"{window.calls_left:,}",
+        "left": left(window.calls_left),
         "growth": short(int(window.growth)),
         "health": health,
         "mark": mark(live) if "{mark}" in template else "",

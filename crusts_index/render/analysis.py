@@ -152,7 +152,7 @@ def _size(page: Page, window: Window) -> None:
     said = trigger_words(window)
     grows = f" at {window.growth:,.0f} tokens a call (derived)" if window.calls_left else ""
     page.say(f"{said[:1].upper()}{said[1:]}{grows}.")
-    page.say(f"By the share of the limit: {HEALTH_SAID}.")
+    page.say(f"By the share of the limit, or of the smaller window that is set: {HEALTH_SAID}.")
 
 
 def _categories(page: Page, current: Buckets) -> None:

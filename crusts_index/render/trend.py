@@ -109,7 +109,7 @@ def trend_text(page: Page, trend: Trend, limit: int) -> None:
     heads = ("session", "day", "project", "window", "used", "health", "msgs", "cuts", "most")
     page.rows(heads, rows, {"window": text.tokens})
     page.say("Windows as they stood at the end, exact or derived as analyze says; most: estimated; cuts: compactions.")
-    page.say(f"Health by the share of the limit: {HEALTH_SAID}.")
+    page.say(f"Health by the share of the limit, or of the smaller window that is set: {HEALTH_SAID}.")
     if trend.without_call:
         page.say(f"No call yet, so in no average of windows: {trend.without_call:,}.")
     if trend.left_out:

@@ -39,5 +39,5 @@ def forecast_of(window: int | None, trigger: int | None, growth: float, ranges: 
 
 
 def health_of(percentage: float) -> str:
-    """healthy below 50 per cent of the limit, warming below 70, hot below 85, else critical."""
+    """healthy below 50 per cent of the window that is compacted, warming below 70, hot below 85, else critical."""
     return next((name for below, name in HEALTH if percentage < below), "critical")

@@ -70,7 +70,7 @@ def judge(evidence: Evidence, settings: WindowSettings, habits: Habits) -> Windo
         growth=growth,
         fixed_context=evidence.fixed,
         model=settings.payload_model or evidence.model,
-        health=None if percentage is None else health_of(percentage),
+        health=None if size is None else health_of(100 * size / trigger.window),
         free=None if size is None else max(0, limit.tokens - size),
         usage_percentage=percentage,
         why={

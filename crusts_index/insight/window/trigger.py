@@ -13,16 +13,20 @@ if TYPE_CHECKING:
 
 
 class Trigger(NamedTuple):
-    """The size at which Claude Code compacts, in tokens, None where auto-compaction is off; and why, in words."""
+    """The size at which Claude Code compacts, in tokens, None where auto-compaction is off; and why, in words.
+
+    `window`: the size of which that leaves a buffer: the limit, or a smaller one that is set.
+    """
 
     tokens: int | None
     why: str
+    window: int
 
 
 def trigger_of(evidence: Evidence, settings: WindowSettings, habits: Habits, limit: int) -> Trigger:
     """The trigger of a window of `limit` tokens."""
     if settings.off_by is not None:
-        return Trigger(None, f"auto-compaction is off: {settings.off_by}")
+        return Trigger(None, f"auto-compaction is off: {settings.off_by}", limit)
     model = settings.payload_model or evidence.asked
     window, what = settings.compact_window(model) or (limit, "limit")
     if window >= limit:
@@ -35,10 +39,11 @@ def trigger_of(evidence: Evidence, settings: WindowSettings, habits: Habits, lim
     else:
         tokens, said = window, f"the {what} itself: {why}"
     if settings.share is not None and int(window * settings.share) < tokens:
-        return Trigger(
-            int(window * settings.share), f"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: {settings.share:.0%} of the {what}"
+        tokens, said = (
+            int(window * settings.share),
+            (f"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: {settings.share:.0%} of the {what}"),
         )
-    return Trigger(tokens, said)
+    return Trigger(tokens, said, window)
 
 
 def _buffer(evidence: Evidence, settings: WindowSettings, habits: Habits, limit: int) -> tuple[int, str]:
