@@ -24,6 +24,7 @@ from crusts_index.insight.window.habits import Habits
 from crusts_index.insight.window.judge import WindowSettings, judge
 from crusts_index.render import dashboard, text
 from tests.builders import SESSION, ClaudeFolder, Transcript
+from tests.picture import ask
 from tests.terminal import running, terminal
 
 NEXT = "7e551001-0000-4000-8000-000000000002"
@@ -215,21 +216,22 @@ def test_it_goes_on_where_the_transcript_went(folder: ClaudeFolder) -> None:
 
 
 @pytest.mark.long
-def test_while_the_store_is_locked_the_window_keeps_up(folder: ClaudeFolder) -> None:
-    """The window comes from the transcript, the rest is marked as of before; freed, the store catches up by itself."""
+def test_while_the_store_is_locked_all_keeps_up(folder: ClaudeFolder) -> None:
+    """The transcript is read apart from the store, which is left as it was; freed, it takes in what is new."""
     t = begin(folder)
+    db = folder.home / ".claude-crusts" / "index.db"
     with running(folder, "watch", "--json", *FAST, cwd=folder.home / "site") as watch:
-        first = watch.document()
-        with closing(sqlite3.connect(folder.home / ".claude-crusts" / "index.db", isolation_level=None)) as other:
+        watch.document()
+        with closing(sqlite3.connect(db, isolation_level=None)) as other:
             other.execute("begin immediate")
             go_on(t, 70_000)
-            behind = watch.document(lambda one: one["totalTokens"] == 70_200)
-            assert behind["storeIsBehind"] is True
-            assert first["categoryTokens"] == behind["categoryTokens"]
+            found = watch.document(lambda one: one["totalTokens"] == 70_200)
+            assert (10, "There you are.") == (found["messageCount"], found["lastMessage"]["text"])
+            assert found["storeIsBehind"] is False
             other.execute("rollback")
-        found = watch.document(lambda one: not one["storeIsBehind"])
-        assert 10 == found["messageCount"]
-        assert "There you are." == found["lastMessage"]["text"]
+        go_on(t, 80_000)
+        assert 12 == watch.document(lambda one: one["totalTokens"] == 80_200)["messageCount"]
+    assert [(12,)] == ask(db, "select messages from threads")
 
 
 def test_without_indexing_the_store_is_left_alone(folder: ClaudeFolder) -> None:
@@ -239,7 +241,8 @@ def test_without_indexing_the_store_is_left_alone(folder: ClaudeFolder) -> None:
         assert 60_100 == watch.document()["totalTokens"]
         go_on(t, 70_000)
         grown = watch.document(lambda one: one["totalTokens"] == 70_200)
-        assert (None, True) == (grown["categories"], grown["storeIsBehind"])
+        assert (10, False) == (grown["messageCount"], grown["storeIsBehind"])
+        assert grown["categories"] is not None
     assert not (folder.home / ".claude-crusts" / "index.db").exists()
 
 

@@ -14,9 +14,9 @@ def status(
     last: options.Last = None,
     hook: Hook = False,
 ) -> None:
-    """The window of a session in one line: the same number as `analyze`, without indexing anything.
+    """The window of a session in one line: the same number as `analyze`, at a glance.
 
     Without an id it is the session whose transcript was written to last in this folder's project, else the one
-    last active anywhere. What is not in the store yet is read from the transcript. --json always prints JSON.
+    last active anywhere. What is new of that transcript is read first. --json always prints JSON.
     """
     quick.show(settings, session, last, hook=hook)

@@ -40,8 +40,8 @@ def watch(
 
     It is followed across /clear, resuming and moves of its transcript; without an id it is always the session
     last active in this folder's project. In a pipe there is one line a change; --json prints one object a change.
-    What is new is taken into the store; with --no-index, or while the store is locked, only the window, which is
-    read from the transcript, keeps up. Ctrl-C or q ends it.
+    What is new is taken into the store first; with --no-index, or while the store is locked, the transcript is read
+    apart from it. Ctrl-C or q ends it.
     """
     found = find_session(settings, session, last)
     watched = Watched(settings, found, is_pinned=session is not None or last is not None)

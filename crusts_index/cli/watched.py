@@ -4,35 +4,25 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import closing
 from typing import NamedTuple
 
 from crusts_index.cli.session import Store, opened
 from crusts_index.errors import CrustsError, WrongUsage
 from crusts_index.index.follow import Follower
-from crusts_index.index.refresh import index_named, keeps_text, roots_of
-from crusts_index.index.run import Options
+from crusts_index.index.refresh import roots_of
 from crusts_index.insight.waste.snapshot import (
     RUNNING_MS,
     Snapshot,
     contents_now,
     last_said,
-    outlined,
     snapshot_of,
     workers_of,
 )
 from crusts_index.quick.live import Live
 from crusts_index.quick.named import Named, latest, unindexed
-from crusts_index.rows.live import LiveTranscript
 from crusts_index.rows.window import SessionPart
 from crusts_index.store import when
-from crusts_index.store.open import open_store
 from crusts_index.store.settings import Settings
-
-LOCK_SECONDS = 0.5
-"""How long a look waits for another program that writes."""
-READ_SECONDS = 2.0
-"""How long a look reads a backlog before it shows what it has."""
 
 
 class Found(NamedTuple):
@@ -87,7 +77,12 @@ class Watched:
     def take(self) -> Snapshot:
         """Read what is new and judge the session as it stands."""
         began = time.perf_counter()
-        self.shot = self._stored(is_whole=self._read()) or self._from_transcript()
+        named = Named(self._session_id or self.follower.stem, self.follower.path)
+        live = Live(self._settings, named, when.now_ms(), trim=True, is_watch=True)
+        try:
+            self.shot = self._shot(live)
+        finally:
+            live.close()
         self._session_id = self.shot.session_id
         self.cost = time.perf_counter() - began
         return self.shot
@@ -106,56 +101,17 @@ class Watched:
             self.shot = self.shot._replace(workers=left)
         return self.shot
 
-    def _read(self) -> bool:
-        """Take what is new into the store; False where that was not to be, or not to its end."""
-        settings = self._settings
-        if not settings.refresh:
-            return False
-        options = Options(jobs=0, keep_text=keeps_text(settings), seconds=READ_SECONDS, kind="watch")
-        try:
-            return index_named(settings, [self.follower.path], options, timeout=LOCK_SECONDS).is_complete
-        except CrustsError:
-            return False
-
-    def _stored(self, *, is_whole: bool) -> Snapshot | None:
-        """The snapshot by all that the store has; None where it does not have the session, or not to its end."""
-        try:
-            with closing(open_store(self._settings.db, timeout=LOCK_SECONDS)) as connection:
-                store = Store(connection, self._settings)
-                rows = store.fetch(LiveTranscript, path=self.follower.path, session=None)
-                if not rows:
-                    return None
-                if not is_whole and rows[0].offset != os.path.getsize(self.follower.path):
-                    return None
-                facts = store.load(rows[0].session_id)
-                window = store.window(facts)
-                waste, (buckets, contents) = store.waste(facts, window), store.filled(facts, window)
-                return snapshot_of(facts, window)._replace(
-                    contents=contents_now(buckets, contents, waste) if buckets else None,
-                    workers=workers_of(facts.tool_uses, facts.threads, self._written(), when.now_ms()),
-                    said=last_said(store.fetch, facts),
-                )
-        except (CrustsError, OSError):
-            return None
-
-    def _from_transcript(self) -> Snapshot:
-        """The window by the store as it is and the bytes that it lacks, all else as it was."""
-        named = Named(self._session_id or self.follower.stem, self.follower.path)
-        live = Live(self._settings, named, when.now_ms(), trim=True)
-        try:
-            about, facts = live.facts.session, live.facts
-            shot = outlined(
-                about.session_id,
-                about.project,
-                about.messages,
-                facts.calls,
-                facts.all_compactions,
-                live.window,
-                self.shot,
-            )
-            return shot._replace(workers=workers_of((), (), self._written(), live.now_ms, shot.workers))
-        finally:
-            live.close()
+    def _shot(self, live: Live) -> Snapshot:
+        shot = snapshot_of(live.facts, live.window)._replace(is_behind=live.is_behind)
+        if live.connection is None:
+            return shot
+        store, facts, window = Store(live.connection, self._settings), live.facts, live.window
+        waste, (buckets, contents) = store.waste(facts, window), store.filled(facts, window)
+        return shot._replace(
+            contents=contents_now(buckets, contents, waste) if buckets else None,
+            workers=workers_of(facts.tool_uses, facts.threads, self._written(), live.now_ms),
+            said=last_said(store.fetch, facts),
+        )
 
     def _written(self) -> list[tuple[str, int]]:
         return [(agent.agent_id, agent.mtime_ns // 1_000_000) for agent in self.follower.agents]

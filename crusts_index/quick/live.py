@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 READ_SECONDS = 0.8
 """The longest that new bytes are read; the next run goes on from there."""
+WATCH_SECONDS, WATCH_PATIENCE = 2.0, 0.5
+"""The longest that a watch reads a backlog before it shows what it has, and waits for another program that writes."""
 MOST_APART = 4 << 20
 """Bytes of a transcript that are read again and again while the store is not to be written."""
 JUST_BEFORE = 3
@@ -38,7 +40,8 @@ _CACHE_1H_MS = 3_600_000
 
 class Live:
     """A session and its window; `close` it in the end. `head` is what the store has of its transcript, None for
-    nothing; `facts` are there where they were needed.
+    nothing; `facts` are there where they were needed. A watch has more time, and makes a store
+    where there is none.
 
     `since` is the call from which on results have just come in, None for none; `is_warm` whether the last call's cache
     is still there: for 5 minutes, or an hour where it was written for one; None where it had none.
@@ -52,8 +55,10 @@ class Live:
     since: int | None = None
     is_warm: bool | None = None
 
-    def __init__(self, settings: "Settings", named: Named, now_ms: int, *, trim: bool = False) -> None:
-        self._settings, self._named, self._trim = settings, named, trim
+    def __init__(
+        self, settings: "Settings", named: Named, now_ms: int, *, trim: bool = False, is_watch: bool = False
+    ) -> None:
+        self._settings, self._named, self._trim, self._is_watch = settings, named, trim, is_watch
         self.now_ms = now_ms
         self.connection = named.connection or open_quietly(settings)
         self.head = self._head()
@@ -77,6 +82,11 @@ class Live:
     def is_known(self) -> bool:
         """Whether anything at all is known of the window."""
         return self.window.size is not None
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether not all of the transcript could be read."""
+        return self.path is not None and self._has_grown(self.path)
 
     @property
     def unread(self) -> int:
@@ -130,14 +140,15 @@ class Live:
 
     def _bring_up(self) -> None:
         """Take in what is new of the transcript; where the store is not to be written, read it apart."""
-        if self.path is None or not self._has_grown(self.path):
+        # Who watches is shown subagents, too, whose transcripts grow beside it.
+        if self.path is None or not (self._is_watch or self._has_grown(self.path)):
             return
         if sys.flags.no_site:  # started by its place alone: what reads transcripts stands among the site's packages
             import site
 
             site.main()
         try:
-            if self._settings.refresh and self.connection is not None:
+            if self._settings.refresh and (self.connection is not None or self._is_watch):
                 self._index(self.path)
                 self._take(open_quietly(self._settings))
                 return
@@ -147,16 +158,21 @@ class Live:
             self._read_apart(self.path)
 
     def _has_grown(self, path: str) -> bool:
-        about = os.stat(path)
+        try:
+            about = os.stat(path)
+        except OSError:
+            return False
         return self.head is None or (self.head.size, self.head.mtime_ns) != (about.st_size, about.st_mtime_ns)
 
     def _index(self, path: str) -> None:
         from crusts_index.index.refresh import index_named, keeps_text
         from crusts_index.index.summary import Options
 
-        seconds = target.left(READ_SECONDS)
-        options = Options(jobs=0, keep_text=keeps_text(self._settings), kind="status", seconds=seconds)
-        index_named(self._settings, [path], options, timeout=PATIENCE, roots=self._named.roots)
+        kind, seconds, patience = "status", READ_SECONDS, PATIENCE
+        if self._is_watch:
+            kind, seconds, patience = "watch", WATCH_SECONDS, WATCH_PATIENCE
+        options = Options(jobs=0, keep_text=keeps_text(self._settings), kind=kind, seconds=target.left(seconds))
+        index_named(self._settings, [path], options, timeout=patience, roots=self._named.roots)
 
     def _read_apart(self, path: str) -> None:
         from crusts_index.index.apart import read_apart

@@ -201,7 +201,7 @@ def _window(shot: Snapshot, width: int) -> list[list[Segment]]:
     few = window.calls_left is not None and window.calls_left <= 30
     lines.append([(trigger_words(window), "" if not few else "red" if (window.calls_left or 0) <= 10 else "yellow")])
     if shot.is_behind:
-        lines.append([("the store is behind: what is below is of before", "yellow")])
+        lines.append([("the store is behind: this is how it was before", "yellow")])
     return [*lines, []]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from crusts_index.insight.session.sizes import sizes_of
 from crusts_index.rows.session import BlockText
@@ -87,45 +87,26 @@ class Snapshot(NamedTuple):
     workers: tuple[Worker, ...]
     said: Said | None
     is_behind: bool
-    """The store could not take in what is new: contents, workers and the last message are of before."""
+    """Not all that is new could be read: this is how it was before."""
 
 
 def snapshot_of(facts: Facts, window: Window) -> Snapshot:
     """The window of a session; without contents, workers and the last message, which are others' to add."""
     session, cuts = facts.session, facts.all_compactions
-    shot = outlined(session.session_id, session.project, session.messages, facts.calls, cuts, window)
-    last = _cut(facts, cuts[-1], window) if cuts else None
-    return shot._replace(title=session.title, last_compaction=last, is_behind=False)
-
-
-def outlined(
-    session_id: str,
-    project: str,
-    messages: int,
-    calls: Sequence[Any],
-    cuts: Sequence[Any],
-    window: Window,
-    before: Snapshot | None = None,
-) -> Snapshot:
-    """A snapshot of as little as is known without the store: all else is as it was in the one `before`.
-
-    Of a call `context_tokens` and `live_epoch` are needed, of a compaction its `id`.
-    """
-    live = [call for call in calls if call.live_epoch]
-    is_cut = before is None or len(cuts) != before.compactions
+    live = [call for call in facts.calls if call.live_epoch]
     return Snapshot(
-        session_id=session_id,
-        project=project,
-        title=before.title if before else None,
-        messages=messages,
+        session_id=session.session_id,
+        project=session.project,
+        title=session.title,
+        messages=session.messages,
         window=window,
         deltas=tuple(b.context_tokens - a.context_tokens for a, b in pairwise(live))[-MOST_DELTAS:],
-        contents=before.contents if before else None,
+        contents=None,
         compactions=len(cuts),
-        last_compaction=before.last_compaction if before and not is_cut else Cut(cuts[-1].id) if cuts else None,
-        workers=before.workers if before else (),
-        said=before.said if before else None,
-        is_behind=True,
+        last_compaction=_cut(facts, cuts[-1], window) if cuts else None,
+        workers=(),
+        said=None,
+        is_behind=False,
     )
 
 
@@ -146,25 +127,23 @@ def workers_of(
     threads: Sequence[SessionThread],
     written: Sequence[tuple[str, int]],
     now_ms: int,
-    before: Sequence[Worker] = (),
 ) -> tuple[Worker, ...]:
     """The subagents at work, of those whose transcripts were `written`: (agent id, when).
 
-    Those whose result came after that are done. Of which no thread is known, what `before` has holds.
+    Those whose result came after that are done.
     """
     ended: dict[str | None, int] = {}
     for use in uses:
         if use.agent_id is not None and use.result_ms is not None:
             ended[use.agent_id] = max(use.result_ms, ended.get(use.agent_id, 0))
     known = {thread.agent_id: thread for thread in threads if thread.agent_id}
-    past = {worker.agent_id: worker for worker in before}
     found = []
     for agent_id, time_ms in written:
         if now_ms - time_ms > RUNNING_MS or ended.get(agent_id, 0) >= time_ms:
             continue
         thread = known.get(agent_id)
         if thread is None:
-            found.append(past.get(agent_id) or Worker(agent_id, None, None, None))
+            found.append(Worker(agent_id, None, None, None))
         else:
             tokens = thread.context_tokens + thread.output_tokens
             found.append(Worker(agent_id, thread.agent_type, thread.calls, tokens))
