@@ -232,6 +232,21 @@ def asked_again(thread: Thread) -> None:
     thread.call(read=0)
 
 
+def opened_again(thread: Thread) -> None:
+    """The session is resumed at once, by another process."""
+    thread.t.attachment("hook_success", hookName="SessionStart:resume", hookEvent="SessionStart", content="")
+    thread.prompt("go on")
+    thread.call(read=0)
+
+
+def never_cached(thread: Thread) -> None:
+    """What the call before sent without caching it is sent again."""
+    thread.t.response("big", usage=usage(4_000, read=thread.context, output=50))
+    before, thread.context = thread.context, thread.context + 4_000
+    thread.prompt("go on")
+    thread.call(read=before)
+
+
 def none(thread: Thread) -> None:
     """Nothing breaks."""
 
@@ -274,6 +289,8 @@ PLANTS: dict[str, tuple[Plant, str | None, str, Json]] = {
     "nothing read": (nothing_read, "prefix_changed", "inferred", {}),
     "the fixed context read": (fixed_read, "messages_changed", "inferred", {}),
     "a resumed subagent": (asked_again, "resumed_agent", "inferred", {"agent": True}),
+    "a session opened again": (opened_again, "opened_again", "inferred", {}),
+    "what was never cached": (never_cached, "not_written", "inferred", {}),
     "no break at all": (none, None, "", {}),
     "twenty minutes within an hour's cache": (waits_within_the_hour, None, "", {"hour": True}),
     "a compaction": (compacted, None, "", {}),

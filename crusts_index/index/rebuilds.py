@@ -15,13 +15,18 @@ LEAST_BREAK = 2_000
 
 BRANCH, MODEL, CUT, VERSION, LISTED, INSTRUCTED, AGENT, HOUR = (1 << bit for bit in range(1, 9))
 MESSAGES, SENT, EFFORT, CACHE, ASKED_MODEL, LOGGED, TOOLS = (1 << bit for bit in range(9, 16))
+SMALLER, OPENED = 1 << 16, 1 << 17
 """Bits of `changes`, as in the schema."""
+
+IS_COPIED_LINE = 1
+"""Bit of `flags` in stored_responses."""
 
 _LISTINGS = (
     "deferred_tools_delta mcp_instructions_delta skill_listing agent_listing_delta deferred_tools_record".split()
 )
 _WORDS = {
-    name: word_id(name) for name in ("user", "text", "interruption", "Edit", "MultiEdit", "Write", "file", "tool")
+    name: word_id(name)
+    for name in ("user", "text", "interruption", "Edit", "MultiEdit", "Write", "file", "tool", "command")
 }
 
 TABLE = "changed_rebuilds (thread_id integer primary key, first_id integer, from_id integer)"
@@ -60,6 +65,14 @@ _WAS_CUT = _RECORD_BETWEEN.format(table="removals", more="")
 _WAS_LISTED = _RECORD_BETWEEN.format(
     table="attachments", more=f" and x.type in ({', '.join(repr(name) for name in _LISTINGS)})"
 )
+_WAS_LOADED = _RECORD_BETWEEN.format(table="tool_loads", more="")
+# Another process goes on with the session: it says so, the one before said goodbye, or what stands before was copied.
+_WAS_OPENED = f"""(b.flags & {IS_COPIED_LINE} > r.flags & {IS_COPIED_LINE}
+  or {_RECORD_BETWEEN.format(table="attachments", more=" and x.event = 'SessionStart'")}
+  or exists (
+    select 1 from stored_records k cross join stored_blocks x on x.id >= k.id and x.id < k.id + k.length
+      cross join texts y on y.block_id = x.id
+    where {_IN_THREAD} and k.origin = {_WORDS["command"]} and y.text like '<command-name>/exit<%'))"""
 # What of CLAUDE.md files was sent, told again and not as before; or one of them was edited.
 _PARTS = f"""(
   select group_concat(s.path || ' ' || s.chars || ' ' || s.soft || ' ' || s.marks) from stored_sent_parts s
@@ -148,9 +161,11 @@ select
   p.is_first | iif(b.id is null, 0,
     (b.branch <> r.branch) * {BRANCH}
     | (b.model is not r.model) * {MODEL}
-    | (p.before - p.context >= {LEAST_BREAK} or {_WAS_CUT}) * {CUT}
+    | ({_WAS_CUT}) * {CUT}
+    | (p.before - p.context >= {LEAST_BREAK}) * {SMALLER}
+    | ({_WAS_OPENED}) * {OPENED}
     | ({_HAS_OTHER_VERSION}) * {VERSION}
-    | ({_WAS_LISTED}) * {LISTED}
+    | ({_WAS_LISTED} or {_WAS_LOADED}) * {LISTED}
     | ({_WAS_INSTRUCTED}) * {INSTRUCTED}
     | ({_WAS_ASKED_AGAIN}) * {AGENT}
     | (iif(b.cache_write_tokens > 0, b.cache_write_1h_tokens, r.cache_write_1h_tokens) > 0) * {HOUR}

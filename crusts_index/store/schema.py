@@ -763,11 +763,11 @@ stored_rebuilds = Table(
     _count(
         "changes",
         "1 = the first behind a boundary; of a break, what differs from the response before it: 2 = another branch;"
-        " 4 = another model; 8 = the context was cut: something was taken out, or it is smaller; 16 = another version;"
-        " 32 = tools, servers, skills or agents were listed; 64 = CLAUDE.md files changed; 128 = a subagent was asked"
-        " again; 256 = what was cached lives an hour; of its request: 512 = earlier messages were changed; 1024 ="
-        " system or tools; 2048 = effort; 4096 = where it asked for caching; 8192 = model; 16384 = both are"
-        " logged; 32768 = tools",
+        " 4 = another model; 8 = something was taken out of the context; 16 = another version; 32 = tools, servers,"
+        " skills or agents were listed or loaded; 64 = CLAUDE.md files changed; 128 = a subagent was asked again; 256 ="
+        " what was cached lives an hour; of its request: 512 = earlier messages were changed; 1024 = system or tools;"
+        " 2048 = effort; 4096 = where it asked for caching; 8192 = model; 16384 = both are logged; 32768 = tools;"
+        " 65536 = the context is smaller; 131072 = the session was opened again, or copied",
     ),
 )
 

@@ -3,16 +3,19 @@
 --   session_id, project, thread_kind, agent, model, timestamp, time_ms   as in cost_parts
 --   message               number of its message in its thread, on the main one as in every report (D7)
 --   gap_s                 seconds from the last line of the response before it to its first; null = not known
---   reason                resumed_agent     a subagent was asked again
+--   reason                not_written       the call before had not cached it
+--                         resumed_agent     a subagent was asked again
 --                         rewind            the user went back to an earlier message
 --                         model_switched    another model has a cache of its own
 --                         context_edited    something was taken out of the context
---                         pause             longer than the cache lives: five minutes or, written for it, an hour
+--                         pause             longer than the cache lives: five minutes or, written for it, an hour; no
+--                                           more than the fixed context was read
 --                         long_pause        longer than an hour
 --                         updated           another version of Claude Code
 --                         tools_changed     tools, MCP servers, skills or agents
 --                         system_changed    the system prompt; instructions_changed: CLAUDE.md files
 --                         effort_changed, cache_control_changed   so
+--                         opened_again      another process went on with the session, or with a copy of it
 --                         prefix_changed    everything before the messages: nothing was read
 --                         messages_changed  earlier messages: about the fixed context was read, or as told
 --                         unknown           none of these; or a word that the API told
@@ -38,7 +41,7 @@ select
   case
     when b.told = 'model_changed' then 'model_switched'
     when b.told = 'messages_changed' and b.is_rewind then 'rewind'
-    when b.told = 'messages_changed' and b.is_cut then 'context_edited'
+    when b.told = 'messages_changed' and (b.is_cut or b.is_smaller) then 'context_edited'
     when b.told = 'messages_changed' and b.is_instructed then 'instructions_changed'
     when b.told in ('system_changed', 'tools_changed') and b.is_version then 'updated'
     when b.told = 'system_changed' and b.is_instructed then 'instructions_changed'
@@ -77,6 +80,7 @@ from (
     m.gap_ms,
     m.is_rewind,
     m.is_cut,
+    m.is_smaller,
     m.is_version,
     m.is_instructed,
     m.has_tools,
@@ -92,26 +96,31 @@ from (
       when m.has_effort then 'effort_changed'
       when m.has_cache then 'cache_control_changed'
       when m.has_messages and m.is_rewind then 'rewind'
-      when m.has_messages and m.is_cut then 'context_edited'
+      when m.has_messages and (m.is_cut or m.is_smaller) then 'context_edited'
       when m.has_messages and m.is_instructed then 'instructions_changed'
       when m.has_messages then 'messages_changed'
     end as exact,
     case
+      when c.cache_read_tokens >= o.cached - 16 then 'not_written'
       when m.is_asked_again then 'resumed_agent'
       when m.is_rewind then 'rewind'
       when m.is_model then 'model_switched'
       when m.is_cut then 'context_edited'
+      when m.is_smaller and not o.is_early then 'context_edited'
+      -- What is read beyond the fixed context shows that the cache was alive, and what stands before is as it was.
+      when not o.is_early then 'unknown'
       when m.gap_ms > 3600000 then 'long_pause'
       when m.gap_ms > 300000 and not m.lives_hour then 'pause'
       when m.is_version then 'updated'
       when m.is_listed then 'tools_changed'
       when m.is_instructed then 'instructions_changed'
+      when m.is_opened then 'opened_again'
+      when m.is_smaller then 'context_edited'
       when m.has_requests then 'unknown'
       when c.cache_read_tokens = 0 then 'prefix_changed'
-      when c.cache_read_tokens * 20 <= 21 * (
-        select cast(v.contexts as integer) from stored_curves v where v.thread_id = c.thread_id order by v.part limit 1)
-        then 'messages_changed'
-      else 'unknown'
+      -- As much as the call before read: what that one wrote was not found, which changed messages do not explain.
+      when c.cache_read_tokens = o.read_before then 'unknown'
+      else 'messages_changed'
     end as inferred,
     c.context_tokens,
     c.cache_read_tokens as read_tokens,
@@ -122,14 +131,13 @@ from (
     c.time_ms,
     c.id as call_key,
     c.response_id as response_key,
-    (select max(o.id) from stored_responses o
-      where o.thread_id = c.thread_id and o.id < c.response_id and o.flags & 12 = 8
-        and o.input_tokens + o.cache_read_tokens + o.cache_write_tokens > 0) as before_key,
+    o.before_key,
     c.thread_id as thread_key,
     c.transcript_id as transcript_key
   from rebuilds m
     cross join responses r on r.id = m.response_id
     cross join priced_calls c on c.id = r.call_id and c.response_id = m.response_id
+    left join before_breaks o on o.response_key = m.response_id
     left join response_facts f on f.response_id = m.response_id
     left join threads h on h.id = c.thread_id
     left join transcripts t on t.id = c.transcript_id

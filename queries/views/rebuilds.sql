@@ -5,9 +5,11 @@
 --   gap_ms                of a break (2,000 tokens or more): from the last line of the response before it to its first
 --   is_compaction         1 = the first behind a boundary: it is no break, and all that it sent is the compaction's
 -- Of a break what differs from the response before it, 1 = yes:
---   is_rewind             another branch (D10); is_model: another model; is_cut: something was taken out of the context
---   is_version, is_listed, is_instructed   another version of Claude Code; tools, servers, skills or agents were listed;
---                         CLAUDE.md files changed
+--   is_rewind             another branch (D10); is_model: another model; is_cut: something was taken out of the context,
+--                         as is told; is_smaller: it is smaller by 2,000 tokens or more
+--   is_version, is_listed, is_instructed   another version of Claude Code; tools, servers, skills or agents were listed
+--                         or loaded; CLAUDE.md files changed
+--   is_opened             the session was opened again, or is a copy that goes on
 --   is_asked_again        a subagent got another prompt
 --   lives_hour            what was cached lives an hour, not five minutes
 -- Of its request, where both are logged (has_requests = 1):
@@ -34,5 +36,7 @@ select
   b.changes >> 12 & 1 as has_cache,
   b.changes >> 13 & 1 as has_model,
   b.changes >> 14 & 1 as has_requests,
-  b.changes >> 15 & 1 as has_tools
+  b.changes >> 15 & 1 as has_tools,
+  b.changes >> 16 & 1 as is_smaller,
+  b.changes >> 17 & 1 as is_opened
 from stored_rebuilds b;

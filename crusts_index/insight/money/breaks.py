@@ -92,6 +92,15 @@ REASONS: dict[str, Reason] = {
         "at {} times that a subagent was asked again",
         "ask a subagent all at once, or start a new one with the few lines that it needs",
     ),
+    "opened_again": Reason(
+        "session opened again",
+        "after the session was opened again",
+        "after {} times that the session was opened again",
+        "go on in the same process, or begin a new session with what it needs",
+    ),
+    "not_written": Reason(
+        "not cached before", "that the call before had not cached", "in {} calls, as those before had not cached it", ""
+    ),
     "prefix_changed": Reason(
         "nothing was read",
         "in a call that read nothing from the cache",
