@@ -68,7 +68,7 @@ def test_what_it_frees_is_what_the_users_own_compactions_freed(folder: ClaudeFol
     growing(folder, 150_000, 1_000).write()
     (first,) = actions(folder)
     assert round(0.68 * 150_060) == first["frees_tokens"]
-    assert "you have had none yet" in first["frees_from"]
+    assert "none of yours is logged yet" in first["frees_from"]
     for number, after in enumerate((75_000, 60_000, 15_000)):
         compacted(folder, number, 150_000, after)
     (first,) = actions(folder, SESSION)

@@ -18,6 +18,7 @@ from crusts_index.insight.window.habits import Habits
 from crusts_index.insight.window.judge import window_of
 from crusts_index.insight.window.listed import NO_ROW, list_contents
 from crusts_index.insight.window.many import Many
+from crusts_index.render.contents import shown_contents
 from crusts_index.rows.trend import Standing
 from crusts_index.store import query
 from crusts_index.store.open import open_store
@@ -76,7 +77,7 @@ def test_everything_in_the_window_has_a_row(folder: ClaudeFolder) -> None:
     assert [row["tokens"] for row in rows] == sorted((row["tokens"] for row in rows), reverse=True)
     named = {row["what"]: (row["kind"], row["category"], row["count"]) for row in rows}
     assert {
-        "tool schemas by the table for this version": ("schemas", "tools", 1),
+        "tool schemas by the table": ("schemas", "tools", 1),
         "fixed context, not divided": ("fixed", "system", 1),
         "skill listing": ("skills", "system", 1),
         "tools announced: built-in": ("listing", "tools", 1),
@@ -257,6 +258,9 @@ def test_what_a_drop_without_a_marker_left_is_in_no_row(folder: ClaudeFolder) ->
     assert ("heuristic", 135_000) == (cut.detection, cut.pre_tokens)
     assert (NO_ROW, True) == (rows[-1].what, rows[-1].tokens > 40_000)
     assert found.window.size == sum(row.tokens for row in rows)
+    shown = shown_contents(rows, most=3)
+    assert [rows[0].what, rows[1].what, NO_ROW, f"{len(rows) - 3} more"] == [row.what for row in shown]
+    assert found.window.size == sum(row.tokens for row in shown)
 
 
 # ---------------------------------------------------------------- tools and fixed context as sent
@@ -333,7 +337,7 @@ def test_tools_loaded_since_weigh_what_was_sent_of_them(folder: ClaudeFolder) ->
     rows = {row.what: row for row in list_contents(found.facts, found.window, found.buckets)}
     schemas = found.window.fixed_context.schema_tokens
     loaded = found.buckets.contents.loaded_tokens - 330
-    assert 2 == rows["schemas of tools loaded on demand"].times
+    assert 2 == rows["schemas loaded on demand"].times
     assert 0.45 * schemas < loaded < 0.6 * schemas
     assert found.buckets.content_sum == judged_by_sums(db)
 

@@ -322,7 +322,7 @@ def test_index_is_not_advised_where_it_would_not_help(folder: ClaudeFolder) -> N
     """The report asked the list that is installed: a newer one may know more."""
     spoke(folder, "claude-mystery-9")
     said = folder.crusts("usage").err
-    assert "1 calls without a price are not in the cost: try `crusts index --prices --fetch`" in said
+    assert "the cost lacks 1 call without a price: try `crusts index --prices --fetch`" in said
 
 
 @pytest.mark.parametrize("other", ["0.2.2", None])

@@ -585,6 +585,24 @@ def test_without_a_summary_everything_is_lost(folder: ClaudeFolder) -> None:
     assert "there is no summary to name it" == event.fates[0].evidence[0].detail
 
 
+def test_without_a_summary_the_block_to_paste_does_not_speak_of_one(folder: ClaudeFolder) -> None:
+    """What was used again is to be pasted all the same."""
+    t = folder.main()
+    t.prompt("start")
+    t.read(f"{CWD}/often.py", LONG, context=21_000)
+    t.read(f"{CWD}/often.py", LONG, context=22_000)
+    compact(t, None)
+    found = pasted(folder, t)
+    assert found is not None
+    assert found.startswith("The compaction took these; they were used again before it:")
+
+
+def test_a_class_of_parts_alone_counts_no_item(demo: Demo) -> None:
+    """Of an item that is gone a part was kept: its tokens stand there, and in place of a count that it is a part."""
+    (row,) = (line for line in demo.crusts("lost", "d3300006").out.splitlines() if line.startswith("kept"))
+    assert ["kept", "in", "part"] == row.split()[:3]
+
+
 def test_a_drop_without_a_marker_is_a_compaction_without_summary(folder: ClaudeFolder) -> None:
     """The inferred one says so, and takes its sizes from the contexts of the calls around it."""
     t = folder.main(version="1.0.60")

@@ -87,6 +87,9 @@ def test_a_block_lasts_five_hours(tmp_path: Path) -> None:
         t.write()
     found = rows_by(folder, "block")
     assert {"2026-10-05T09:00:00Z": 2, "2026-10-05T14:00:00Z": 1} == {key: row["calls"] for key, row in found.items()}
+    shown = folder.crusts("usage", "--by", "block", "--timezone", "Asia/Tokyo").out
+    assert "\n2026-10-05 18:00 " in shown
+    assert "\n2026-10-05 23:00 " in shown
 
 
 def test_since_is_included_and_untils_day_too(tmp_path: Path) -> None:
@@ -120,7 +123,7 @@ def test_a_call_without_a_price_has_no_cost(tmp_path: Path) -> None:
         rows["someones-own-model"]["unpriced_calls"],
         rows["claude-opus-4-6"]["unpriced_calls"],
     )
-    assert "1 calls without a price" in found.err
+    assert "the cost lacks 1 call without a price" in found.err
 
 
 NONSTANDARD = {  # what a call's usage says -> whether the price list lacks a price for it

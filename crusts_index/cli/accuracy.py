@@ -123,9 +123,10 @@ def _print_record(record: Record | None) -> None:
     if record is None:
         console.remark("No window with more than five calls was compacted by itself yet: no forecast to judge.")
         return
+    windows = text.plural(record.epochs, "past window")
     console.remark(
-        f"What was promised at {record.points:,} calls of {record.epochs:,} past windows that were compacted by"
-        " themselves, each by what stood before it, against the calls that came:"
+        f"What was promised at {record.points:,} calls of {windows} compacted without being asked, each by what"
+        " stood before it, against the calls that came:"
     )
     shown = [("forecast", record.points, record.median_abs_error, record.bias, record.twice_too_many)]
     if record.plain:

@@ -128,7 +128,10 @@ class StoreChecks:
         if not found.files:
             return WARN, "no transcripts under the roots"
         sessions = self._counted().sessions
-        return PASS, f"{found.files:,} transcripts on disk, {sessions:,} sessions in the store"
+        return (
+            PASS,
+            f"{text.plural(found.files, 'transcript')} on disk, {text.plural(sessions, 'session')} in the store",
+        )
 
     def _freshness(self) -> Verdict:
         found = self._look()
@@ -198,11 +201,11 @@ class StoreChecks:
         found = self._counted().reports
         if not found:
             return WARN, "none: run /context in Claude Code once, or paste it into `crusts calibrate`"
-        return PASS, f"{found:,} /context reports, the last of {self._counted().last_report}"
+        return PASS, f"{text.plural(found, '/context report')}, the last of {self._counted().last_report}"
 
     def _history(self) -> Verdict:
         found, gone = self._counted().sessions, self._counted().gone_transcripts
         if not found:
             return WARN, "no session in the store yet: run `crusts index`"
         kept = f", {gone:,} transcripts of them no longer on disk" if gone else ""
-        return PASS, f"{found:,} sessions{kept}"
+        return PASS, f"{text.plural(found, 'session')}{kept}"

@@ -85,11 +85,13 @@ def usage(
     else:
         _print(by, [*found[:-1][:limit], found[-1]], len(rows))
     if total.get("nonstandard_calls"):
-        named = f"{total['nonstandard_calls']:,} calls in fast mode, of another tier or kept in one country"
-        console.note(f"{named} are costed at the standard price: `crusts doctor` names what has no list price")
+        named = (
+            f"{text.plural(total['nonstandard_calls'], 'call')} in fast mode, of another tier or kept in one country"
+        )
+        console.note(f"{named}, costed at the standard price: `crusts doctor` names what has no list price")
     if total.get("unpriced_calls"):
-        calls = f"{total['unpriced_calls']:,} calls without a price"
-        console.note(f"{calls} are not in the cost: try `crusts index --prices --fetch`")
+        calls = text.plural(total["unpriced_calls"], "call")
+        console.note(f"the cost lacks {calls} without a price: try `crusts index --prices --fetch`")
 
 
 def _print(by: By, rows: list[Any], in_all: int) -> None:
@@ -131,6 +133,10 @@ def _short(by: By, key: str | None) -> str | None:
         return key[:8]
     if by is By.CATEGORY:
         return category_name(key)
+    if by is By.BLOCK:
+        from datetime import datetime
+
+        return f"{datetime.fromisoformat(key).astimezone():%Y-%m-%d %H:%M}"
     return text.shorten_path(key, _PATH) if by in (By.PROJECT, By.FILE) else key
 
 

@@ -9,6 +9,7 @@ from crusts_index.insight.session.model_history import ModelHistory
 from crusts_index.insight.session.sizes import sizes_of
 from crusts_index.insight.waste.find import WasteItem
 from crusts_index.insight.window.buckets import Buckets
+from crusts_index.insight.window.fixed import BY_TABLE
 from crusts_index.insight.window.framing import framing_of, framing_words
 from crusts_index.insight.window.judge import Window
 from crusts_index.insight.window.listed import Content
@@ -226,4 +227,5 @@ def schemas_said(toolset: Toolset) -> str:
     """What the schemas of the tools take, and how that is known."""
     if toolset.schema_tokens is None:
         return "what their schemas take is not known"
-    return f"{toolset.schema_tokens:,} tokens of schemas, {toolset.schema_source}"
+    of = " of this version" if toolset.schema_source == BY_TABLE else ""
+    return f"{toolset.schema_tokens:,} tokens of schemas, {toolset.schema_source}{of}"

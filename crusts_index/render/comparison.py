@@ -63,7 +63,7 @@ def comparison_text(page: Page, found: Comparison) -> None:
     for letter, side in (("A", a), ("B", b)):
         page.head_session(side.session_id, side.title, before=f"{letter}  ")
         name = last_part(side.project)
-        page.say(f"{name} · {side.messages:,} messages · {side.window.model}", indent=2)
+        page.say(f"{name} · {text.plural(side.messages, 'message')} · {side.window.model}", indent=2)
     said = "the windows now, scaled to their size" if found.change.basis == "window" else "tokens as counted, estimated"
     page.head(f"Tokens by category: {said}")
     rows: list[tuple[object, ...]] = [

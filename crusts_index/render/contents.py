@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from crusts_index.insight.session.mentions import short_names
 from crusts_index.insight.window.contents import FILE, MEMORY
-from crusts_index.insight.window.listed import Content
+from crusts_index.insight.window.listed import REST, Content
 from crusts_index.render import text
 from crusts_index.render.jsonout import dollars
 from crusts_index.render.page import Page
@@ -54,6 +54,9 @@ def category_name(category: str) -> str:
 def shown_contents(contents: Sequence[Content], most: int = SHOWN) -> list[Shown]:
     """The first rows as they are shown, and all others in one."""
     named = short_names(row.what for row in contents if row.kind in (FILE, MEMORY))
+    shown = list(contents[:most])
+    if len(contents) > most and contents[-1].kind == REST and contents[-1].tokens >= shown[-1].tokens:
+        shown[-1] = contents[-1]  # what is in no row: last in the list, but nothing to be passed over among small ones
     rows = [
         Shown(
             row.tokens,
@@ -64,9 +67,9 @@ def shown_contents(contents: Sequence[Content], most: int = SHOWN) -> list[Shown
             row.accuracy,
             row.carried_usd,
         )
-        for row in contents[:most]
+        for row in shown
     ]
-    others = contents[most:]
+    others = [row for row in contents if row not in shown]
     if others:
         usd = [row.carried_usd for row in others]
         rows.append(

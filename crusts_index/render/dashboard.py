@@ -67,7 +67,9 @@ def one_line(shot: Snapshot, moment: Moment) -> str:
         about = "" if window.basis == "exact" else f" {window.basis}"
         parts.append(f"{window.usage_percentage:.1f}% {window.size:,}/{limit_words(window)}{about}")
         parts.append(left_words(window))
-    parts.append(f"{shot.messages:,} messages" + (f" (+{moment.new_messages:,})" if moment.new_messages > 0 else ""))
+    parts.append(
+        text.plural(shot.messages, "message") + (f" (+{moment.new_messages:,})" if moment.new_messages > 0 else "")
+    )
     if shot.contents:
         parts.append(" ".join(f"{LETTERS[one.name]} {one.percentage:.0f}" for one in shot.contents.categories) + " %")
     if shot.workers:
@@ -99,7 +101,7 @@ def summary(first: Snapshot, last: Snapshot, seconds: float, compactions: int, s
         since = f"{began.usage_percentage:.1f}% → " if began.size is not None and sessions == 1 else ""
         parts.append(f"window {since}{ended.usage_percentage:.1f}% ({ended.size:,} tokens, {ended.basis})")
     if sessions == 1:
-        parts.append(f"{max(0, last.messages - first.messages):,} new messages")
+        parts.append(text.plural(max(0, last.messages - first.messages), "new message"))
     else:
         parts.append(f"{sessions} sessions")
     if compactions:

@@ -22,6 +22,8 @@ MEANINGS = {
 }
 _WHOLE = 0.995
 _NOUNS = {"conversation": "exchange: ", "instruction": "instruction: "}
+IN_PART = "in part"
+"""In place of a count of items: only parts of some, which are counted under what became of most of them."""
 _FORMS = dict.fromkeys(("before", "dropped", "lost", "again", "tokens"), text.tokens)
 _NOTE = (
     "Before: as logged, or the context of the call before; after: the context of the first call after it; both exact. "
@@ -192,7 +194,7 @@ def _event_text(page: Page, facts: Facts, event: Event, shown: int, *, verbose: 
         return
     page.say(headline(event))
     if event.calls_until_full is not None:
-        page.say(f"Full again after {event.calls_until_full:,} calls.")
+        page.say(f"Full again after {text.plural(event.calls_until_full, 'call')}.")
     if event.summary.text is None:
         page.say("There is no summary, or its text was not kept: what it mentions is not known.")
     _classes(page, event)
@@ -203,7 +205,9 @@ def _classes(page: Page, event: Event) -> None:
     counts = {verdict: sum(fate.verdict == verdict for fate in event.fates) for verdict in VERDICTS}
     tokens = {**event.classes.by_verdict, "the rest": event.classes.rest}
     rows = [
-        (name, counts.get(name), tokens[name], MEANINGS[name]) for name in MEANINGS if tokens[name] or counts.get(name)
+        (name, counts.get(name) or (IN_PART if name in counts else None), tokens[name], MEANINGS[name])
+        for name in MEANINGS
+        if tokens[name] or counts.get(name)
     ]
     page.rows(("what became of it", "items", "tokens", ""), rows, _FORMS)
     note = scale_note(event)

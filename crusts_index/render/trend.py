@@ -147,7 +147,9 @@ def weeks_text(page: Page, rows: Sequence[TrendWeek]) -> None:
     )
     unpriced = sum(row.unpriced_calls for row in rows)
     if unpriced:
-        page.say(f"{unpriced:,} calls have no list price and are not in the cost: try `crusts index --prices --fetch`.")
+        page.say(
+            f"The cost lacks {text.plural(unpriced, 'call')} without a list price: try `crusts index --prices --fetch`."
+        )
     if lacking := bill.missing(*rows):
         page.say(lacking)
 

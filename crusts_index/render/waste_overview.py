@@ -47,7 +47,7 @@ def overview_text(page: Page, rows: Sequence[HistoryWaste]) -> None:
     usd = "" if total.priced_usd is None else f", {text.usd(carried_usd(total))} as cache reads"
     page.say(
         f"{total.wasted_tokens:,} of {total.tokens:,} tokens of tool results served nothing "
-        f"({text.percent(share)}), in {total.sessions:,} sessions; carried along they came to "
+        f"({text.percent(share)}), in {text.plural(total.sessions, 'session')}; carried along they came to "
         f"{text.tokens(total.carried_tokens)}{usd}."
     )
     room = None if page.width is None else max(12, page.width - _NUMBERS)

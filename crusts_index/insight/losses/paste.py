@@ -24,6 +24,7 @@ _LONGEST = 240
 _TYPED = 1_500  # characters: a longer prompt is mostly pasted
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
 _HEAD = "The compaction left these out of its summary; they were used again before it:"
+_BARE = "The compaction took these; they were used again before it:"  # no summary that it could have left them out of
 
 
 class _Line(NamedTuple):
@@ -58,7 +59,7 @@ def paste_of(facts: Facts, event: Event, used: Iterable[UsedFile]) -> str | None
         ("Facts:", _facts(gone, said, event.summary)),
     ]
     told = [line for head, lines in parts if lines for line in (head, *lines)]
-    return "\n".join([_HEAD, *told]) if told else None
+    return "\n".join([_BARE if event.summary.text is None else _HEAD, *told]) if told else None
 
 
 def _decisions(gone: Sequence[Item], said: Sequence[Item]) -> list[str]:

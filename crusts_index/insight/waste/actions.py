@@ -158,7 +158,7 @@ def compact(
     evidence = tuple(f"{item.description} ({item.estimated_tokens:,} tokens)" for item in focus[1]) if focus else ()
     if is_due:
         freed = past.freed_share if past is not None else None
-        source = f"{FREED_SHARE} of the window of {size:,} tokens, as compactions do; you have had none yet"
+        source = f"{FREED_SHARE} of the window of {size:,} tokens, as compactions do; none of yours is logged yet"
         if past is not None and freed is not None:
             yours = (
                 "as your one compaction did"

@@ -225,7 +225,7 @@ class _Heaps:
         if tokens:
             came = {load.record_id for load in self._facts.loads if load.name in names}
             ordinals = [block.call_ordinal for block in self._blocks if block.record_id in came]
-            name = "schemas", "schemas of tools loaded on demand", "tools"
+            name = "schemas", "schemas loaded on demand", "tools"
             self._add(name, [(tokens, min(ordinals, default=self._start))], ESTIMATED, count=len(names))
         return tokens
 

@@ -20,7 +20,7 @@ DEFAULT_SKILLS_TOKENS = 476
 MORE_THAN_USUAL = 1.5
 """Times the usual fixed context, above which a transcript that begins in the middle carried more than that."""
 AS_SENT, BY_SNAPSHOT = "as sent", "from the prompt's snapshot"
-BY_CONTEXT, BY_TABLE = "as /context said", "by the table for this version"
+BY_CONTEXT, BY_TABLE = "as /context said", "by the table"
 MOST_OFF = 2.0
 """Times that what was sent may weigh more or less than the bill leaves for it, to be all of it."""
 UNDIVIDED = "fixed context, not divided"
