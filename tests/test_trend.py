@@ -115,6 +115,24 @@ def test_a_session_without_a_call_pulls_no_average(folder: ClaudeFolder) -> None
     assert (100_020, 50.01) == (found.window_tokens, round(found.percent_used, 2))
 
 
+def test_as_many_sessions_as_asked_for(folder: ClaudeFolder) -> None:
+    """Those without a call count, and those without a message on a main thread take nobody's place and are told."""
+    for number in range(1, 7):
+        t = folder.main(session(number))
+        if number == 3:
+            t.meta("last-prompt", lastPrompt="go")
+        else:
+            t.prompt("go", timestamp=f"2026-10-0{number}T09:00:00.000Z")
+        if number not in (3, 5):
+            t.response("done", context=20_000, timestamp=f"2026-10-0{number}T09:01:00.000Z")
+        t.write()
+    folder.crusts("index")
+    for limit, expected in ((4, 4), (5, 5), (50, 5)):
+        told = folder.crusts("trend", "--json", "--limit", str(limit)).json()
+        assert (expected, expected) == (len(told["records"]), told["summary"]["count"])
+        assert (1, 1) == (told["summary"]["withoutCall"], told["summary"]["leftOut"])
+
+
 def test_sums_tell_what_facts_tell(folder: ClaudeFolder) -> None:
     """Window, limit, basis and every category, without the blocks being read one by one."""
     found, wanted, plain = judged(read(folder, long_session(folder.main())))

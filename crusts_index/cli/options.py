@@ -45,7 +45,7 @@ LARGEST = 1_000_000_000
 
 
 def whole(least: int = 1, most: int = LARGEST) -> Callable[[str], int]:
-    """What reads a whole number within bounds."""
+    """What reads a whole number within bounds; it raises WrongUsage for anything else."""
 
     def read(said: str) -> int:
         digits = said.strip()
