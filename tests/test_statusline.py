@@ -8,6 +8,7 @@ import shlex
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -83,6 +84,59 @@ def test_store_tail_and_payload_say_the_same(tmp_path: Path) -> None:
     # The payload is ahead of the transcript, then behind it.
     assert "○ 15% · 151 calls left" == shown(folder, payload(t, **window(200_000, 30_000)))
     assert "○ 14% · 154 calls left · cache cold" == shown(folder, payload(t, **window(200_000, 26_000)))
+
+
+def compacted(t: Transcript) -> None:
+    """`/compact`: Claude Code sends the numbers of the call before until the next one."""
+    t.boundary("manual", pre=90_000, post=5_000)
+    t.summary()
+
+
+def rewound(t: Transcript) -> None:
+    """Back to where the second prompt stood, and otherwise."""
+    t.parent = json.loads(t.lines()[1])["uuid"]
+    t.prompt("otherwise")
+
+
+def gone_back(t: Transcript) -> None:
+    """The same, before anything is typed: only a leaf is named."""
+    t.meta("last-prompt", lastPrompt="begin", leafUuid=json.loads(t.lines()[1])["uuid"])
+
+
+def gone_on(t: Transcript) -> None:
+    """Two calls later."""
+    t.response("on", context=92_000, output=100)
+    t.response("and on", context=94_000, output=100)
+
+
+def cleared(t: Transcript) -> None:
+    """A microcompaction, and the call after it, which is smaller."""
+    cut = {"trigger": "auto", "preTokens": 90_000, "tokensSaved": 9_000, "compactedToolIds": []}
+    t.system("microcompact_boundary", content="Context microcompacted", microcompactMetadata=cut)
+    t.response("on", context=70_000, output=100)
+
+
+@pytest.mark.parametrize("change", [compacted, rewound, gone_back, gone_on, cleared], ids=lambda one: one.__name__)
+def test_a_stale_payload_is_not_believed(tmp_path: Path, change: Callable[[Transcript], None]) -> None:
+    """Of a call that is no longer the last one, which the store does not know yet: the line says what `status` says."""
+    folder = ClaudeFolder(tmp_path)
+    t = talk(folder, 20_000)
+    t.prompt("and then?")
+    t.response("this", context=60_000, output=100)
+    t.response("and that", context=90_000, output=100)
+    t.append()
+    old = payload(t, **window(200_000, 90_000))
+    folder.crusts("index")
+    form = ("--format", "{tokens} of {limit}, {calls} left")
+    assert "90k of 200k, 58 left" == shown(folder, old, *form)
+    change(t)
+    t.append()
+    line = shown(folder, old, *form)
+    assert line == shown(folder, old, *form)
+    status = folder.crusts("status", SESSION, "--json").json()
+    left = f"{status['window']['calls_left']:,}"
+    assert f"{short(status['total_tokens'])} of 200k, {left} left" == line
+    assert status["total_tokens"] != 90_100
 
 
 def test_a_smaller_window_that_is_set_colours_the_line(tmp_path: Path) -> None:

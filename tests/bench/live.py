@@ -22,6 +22,8 @@ ROUNDS = 20
 SHARE = 50
 """The live transcript is a fiftieth of the corpus: 20 MB beside 1 GB."""
 
+LINE = json.dumps({"type": "system", "subtype": "turn_duration", "sessionId": SESSION}).encode() + b"\n"
+
 LAUNCH = """
 import subprocess, sys
 subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
@@ -36,27 +38,32 @@ def measure(bench: Bench) -> Iterator[Measure]:
     bench.first_index(corpus, "live")
     folder = bench.folder / "live"
     path = live_transcript(folder, bench.sizes.megabytes * 1_000_000 // SHARE)
-    whole = path.read_bytes()
-    # The store is one turn behind, as it is in the midst of one.
-    behind = whole.rindex(b"\n", 0, len(whole) - len(whole) // 200) + 1
-    path.write_bytes(whole[:behind])
     bench.index(folder, "live")
-    with path.open("ab") as file:
-        file.write(whole[behind:])
     environment = bench.environment(folder, "live")
     said = payload(path)
     line = shlex.split(bare_command("statusline"))  # as `statusline install` writes it
+    status = program("status", SESSION)
+
+    def behind(argv: list[str], stdin: bytes = b"") -> Took:
+        with path.open("ab") as file:
+            file.write(LINE)
+        return run(argv, environment, stdin)
+
     took = rounds(
         min(ROUNDS, bench.sizes.rounds * 4),
         bare=lambda: run(python("pass"), {}),
         statusline=lambda: run(line, environment, said),
-        status=lambda: run(program("status", SESSION), environment),
+        status=lambda: run(status, environment),
+        statusline_behind=lambda: behind(line, said),
+        status_behind=lambda: behind(status),
     )
-    size = f"{bench.store('live').stat().st_size / 1e6:,.0f} MB store, {len(whole) / 1e6:,.1f} MB transcript"
+    size = f"{bench.store('live').stat().st_size / 1e6:,.0f} MB store, {path.stat().st_size / 1e6:,.1f} MB transcript"
     start = f"python -c pass {milliseconds(took['bare'])}"
-    for name in ("statusline", "status"):
-        yield Measure(f"{name}, {size}", milliseconds(took[name]), start, ratio(took[name], took["bare"]), at_most=2.5)
-        command = line if name == "statusline" else program(name, SESSION)
+    for name, at_most in (("statusline", 2.5), ("status", 5), ("statusline_behind", 2.5), ("status_behind", 8)):
+        what = name.replace("_behind", " with a line appended")
+        taken = ratio(took[name], took["bare"])
+        yield Measure(f"{what}, {size}", milliseconds(took[name]), start, taken, at_most=at_most)
+    for name, command in (("statusline", line), ("status", status)):
         memory = most_memory(command, environment, said)
         yield Measure(
             f"{name}: memory", f"{memory / 1e6:.1f} MB", f"{MOST_MEMORY / 1e6:.0f} MB", memory / MOST_MEMORY, at_most=1
