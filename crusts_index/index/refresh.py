@@ -116,6 +116,19 @@ def index_named(
     roots: list[Root] | None = None,
 ) -> Summary:
     """Index the sessions of the named transcripts only; `roots` are those of this run, where they are known."""
+    store, summary = open_indexed(settings, files, options, timeout, roots)
+    store.close()
+    return summary
+
+
+def open_indexed(
+    settings: Settings,
+    files: Sequence[str],
+    options: Options,
+    timeout: float | None = None,
+    roots: list[Root] | None = None,
+) -> tuple[sqlite3.Connection, Summary]:
+    """The same for who asks the store next: opening it once more costs as much as a line that is taken in."""
     if roots is None:
         roots = roots_of(settings)
     store = open_writer(settings, timeout)
@@ -124,9 +137,10 @@ def index_named(
         if summary.touched:
             _look_around(store, roots, summary.touched, options)
             _learn(store)
-    finally:
+    except BaseException:
         store.close()
-    return summary
+        raise
+    return store, summary
 
 
 def _look_around(store: sqlite3.Connection, roots: list[Root], touched: list[int], options: Options) -> None:

@@ -149,8 +149,7 @@ class Live:
             site.main()
         try:
             if self._settings.refresh and (self.connection is not None or self._is_watch):
-                self._index(self.path)
-                self._take(open_quietly(self._settings))
+                self._take(self._index(self.path))
                 return
         except CrustsError:
             pass  # it is locked, say
@@ -164,15 +163,15 @@ class Live:
             return False
         return self.head is None or (self.head.size, self.head.mtime_ns) != (about.st_size, about.st_mtime_ns)
 
-    def _index(self, path: str) -> None:
-        from crusts_index.index.refresh import index_named, keeps_text
+    def _index(self, path: str) -> "sqlite3.Connection":
+        from crusts_index.index.refresh import keeps_text, open_indexed
         from crusts_index.index.summary import Options
 
         kind, seconds, patience = "status", READ_SECONDS, PATIENCE
         if self._is_watch:
             kind, seconds, patience = "watch", WATCH_SECONDS, WATCH_PATIENCE
         options = Options(jobs=0, keep_text=keeps_text(self._settings), kind=kind, seconds=target.left(seconds))
-        index_named(self._settings, [path], options, timeout=patience, roots=self._named.roots)
+        return open_indexed(self._settings, [path], options, patience, self._named.roots)[0]
 
     def _read_apart(self, path: str) -> None:
         from crusts_index.index.apart import read_apart
@@ -180,7 +179,7 @@ class Live:
         with ignored(CrustsError):
             self._take(read_apart(self._settings, path, self._named.roots, target.left(READ_SECONDS)))
 
-    def _take(self, store: "sqlite3.Connection | None") -> None:
+    def _take(self, store: "sqlite3.Connection") -> None:
         """Go on with another connection."""
         self.close()
         self.connection = store
