@@ -274,3 +274,30 @@ def test_a_moved_session_is_explained(folder: ClaudeFolder, t: Transcript) -> No
     index(db, folder.config)
     verdict = verified(db, folder.config)
     assert ([], True) == (verdict.lines, verdict.is_explained)
+
+
+def test_what_claude_code_says_that_a_session_cost(folder: ClaudeFolder) -> None:
+    """Its own cost-state beside ours: a fork's counts its origin's calls, and what no transcript has is told apart."""
+    origin, fork = folder.main(), folder.main("5e551001-0000-4000-8000-000000000002")
+    origin.prompt("go")
+    origin.response("done", usage=usage(input=10, read=20_000, write=1_000, output=2_000))
+    fork.copy(origin.lines(), asked=True)
+    fork.prompt("and on")
+    fork.response("done too", usage=usage(input=10, read=30_000, write=1_000, output=1_000))
+    first = (10 * 5 + 20_000 * 0.5 + 1_000 * 6.25 + 2_000 * 25) / 1e6
+    second = (10 * 5 + 30_000 * 0.5 + 1_000 * 6.25 + 1_000 * 25) / 1e6
+    for t, usd in ((origin, first + 0.04), (fork, first + second)):
+        t.meta("cost-state", totalCostUSD=usd, modelUsage={t.model: {"inputTokens": 10, "costUSD": usd}})
+        t.write()
+    assert 0 == folder.crusts("index").code
+    costs = folder.crusts("verify", "--json").json()["costs"]
+    assert [
+        (origin.session, round(first + 0.04, 6), round(first, 6), 0.0, 0.04),
+        (fork.session, round(first + second, 6), round(second, 6), round(first, 6), 0.0),
+    ] == [tuple(cost.values()) for cost in costs]
+    said = " ".join(folder.crusts("verify").out.split())
+    assert (
+        "Claude Code's own cost of 2 sessions: $0.22; of it $0.11 for their calls, $0.07 for calls that forks" in said
+    )
+    assert "and $0.04 for what no transcript has: compaction requests and side questions." in said
+    assert "5e551001" in said

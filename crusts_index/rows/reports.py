@@ -247,3 +247,14 @@ class NonstandardMode(NamedTuple):
 
     mode: str
     calls: int
+
+
+@of("verify")
+class ToldCost(NamedTuple):
+    """What Claude Code says that a session cost, and of what that is made up, in USD; None where a call is unpriced."""
+
+    session_id: str
+    told_usd: float
+    calls_usd: float | None
+    copied_usd: float
+    rest_usd: float | None
