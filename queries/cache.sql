@@ -4,7 +4,8 @@
 --   :since    UTC milliseconds: calls at or after it; null = all
 --   :until    UTC milliseconds: calls before it; null = all
 --   :project  part of a project's path, in any case; null = all
---   :singly   1 = tell of each break its message, agent, time and what changed; null = no
+--   :singly   1 = tell of each break all columns; null = no day, agent, message, time, detail, inferred and told: they take
+--             as long as all else
 -- Columns: session, project: its id and its project's path. day: the user's. agent: main for the main thread, else the
 -- agent type. message: its number, in the main thread as in every report. gap_s: seconds since the response before it.
 -- reason, certainty, detail: why, as in the view; certainty: logged, exact or inferred. inferred, told: what would be
@@ -16,7 +17,7 @@ with wanted as (
 select
   b.session_id as session,
   b.project,
-  date(b.time_ms / 1000.0, 'unixepoch', 'localtime') as day,
+  case when :singly then date(b.time_ms / 1000.0, 'unixepoch', 'localtime') end as day,
   case when :singly then ifnull(b.agent, b.thread_kind) end as agent,
   b.model,
   case when :singly then b.message end as message,
@@ -26,8 +27,8 @@ select
   b.certainty,
   case when :singly then (
     select d.detail from break_details d where d.response_key = b.response_key) end as detail,
-  b.inferred,
-  b.told,
+  case when :singly then b.inferred end as inferred,
+  case when :singly then b.told end as told,
   b.context_tokens,
   b.rebuilt_tokens as tokens,
   b.rebuilt_usd as usd,

@@ -69,7 +69,7 @@ def accuracy(
             _print_record(record)
             return
         rows = store.fetch(EstimatePair, **asked)
-        breaks = agreement(store.fetch(CacheBreak, session=None, until=None, singly=None, **asked))
+        breaks = agreement(store.fetch(CacheBreak, session=None, until=None, singly=1, **asked))
         weights = load_weights(store.connection)
         pairs = pairs_of(store.connection, weights, since=options.since(since), project=settings.project)
     growth = growth_errors(rows)

@@ -44,7 +44,7 @@ def cache(
     begin, end = options.period(since, until)
     asked = {"since": begin, "until": end, "project": settings.project}
     with opened(settings) as store:
-        singly = 1 if breaks or settings.json else None
+        singly = 1 if breaks or settings.json or by is By.DAY else None
         found = store.fetch(CacheBreak, session=None, singly=singly, **asked)
         (total,) = store.fetch(CacheTotal, **asked)
     sums = by_reason(found) if by is By.REASON else by_column(found, by.value)

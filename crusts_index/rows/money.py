@@ -19,7 +19,7 @@ class CacheBreak(NamedTuple):
     reason: str
     certainty: str
     detail: str | None
-    inferred: str
+    inferred: str | None
     told: str | None
     context_tokens: int
     tokens: int

@@ -101,14 +101,16 @@ from (
       when m.has_messages then 'messages_changed'
     end as exact,
     case
-      when c.cache_read_tokens >= o.cached - 16 then 'not_written'
+      when c.cache_read_tokens >= o.cache_read_tokens + o.cache_write_tokens - 16 then 'not_written'
       when m.is_asked_again then 'resumed_agent'
       when m.is_rewind then 'rewind'
       when m.is_model then 'model_switched'
       when m.is_cut then 'context_edited'
-      when m.is_smaller and not o.is_early then 'context_edited'
-      -- What is read beyond the fixed context shows that the cache was alive, and what stands before is as it was.
-      when not o.is_early then 'unknown'
+      -- What is read beyond the fixed context and the first prompt, which the first call of the thread tells, shows that
+      -- the cache was alive, and that what stands before is as it was.
+      when c.cache_read_tokens >= 9 * m.rebuilt_tokens or c.cache_read_tokens * 20 > 21 * (
+        select cast(v.contexts as integer) from stored_curves v where v.thread_id = c.thread_id order by v.part limit 1)
+        then iif(m.is_smaller, 'context_edited', 'unknown')
       when m.gap_ms > 3600000 then 'long_pause'
       when m.gap_ms > 300000 and not m.lives_hour then 'pause'
       when m.is_version then 'updated'
@@ -119,7 +121,7 @@ from (
       when m.has_requests then 'unknown'
       when c.cache_read_tokens = 0 then 'prefix_changed'
       -- As much as the call before read: what that one wrote was not found, which changed messages do not explain.
-      when c.cache_read_tokens = o.read_before then 'unknown'
+      when c.cache_read_tokens = o.cache_read_tokens then 'unknown'
       else 'messages_changed'
     end as inferred,
     c.context_tokens,
@@ -131,13 +133,16 @@ from (
     c.time_ms,
     c.id as call_key,
     c.response_id as response_key,
-    o.before_key,
+    o.id as before_key,
     c.thread_id as thread_key,
     c.transcript_id as transcript_key
   from rebuilds m
     cross join responses r on r.id = m.response_id
     cross join priced_calls c on c.id = r.call_id and c.response_id = m.response_id
-    left join before_breaks o on o.response_key = m.response_id
+    left join stored_responses o on o.id = (
+      select max(x.id) from stored_responses x
+      where x.thread_id = c.thread_id and x.id < m.response_id and x.flags & 12 = 8
+        and x.input_tokens + x.cache_read_tokens + x.cache_write_tokens > 0)
     left join response_facts f on f.response_id = m.response_id
     left join threads h on h.id = c.thread_id
     left join transcripts t on t.id = c.transcript_id

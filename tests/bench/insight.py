@@ -11,10 +11,10 @@ from tests.bench.later_runs import milliseconds
 from tests.bench.setting import Bench, Measure
 from tests.bench.timing import Took, python, ratio, rounds, run
 
-SESSION = {"analyze": 12.0, "waste": 12.0, "lost": 12.0, "report": 80.0}
+SESSION = {"analyze": 12.0, "waste": 12.0, "lost": 12.0, "report": 80.0, "why": 8.0}
 """Commands about one session, and how many bare starts of an interpreter their work may take."""
 
-TREND, LEDGER = 20.0, 40.0
+TREND, LEDGER, CACHE = 20.0, 40.0, 10.0
 QUARTER = ("--since", "2026-09-01", "--until", "2026-11-30")
 """The made-up sessions began in it."""
 
@@ -45,6 +45,7 @@ def measure(bench: Bench) -> Iterator[Measure]:
     count = bench.sizes.some // 2
     trend = ("trend", "--limit", str(count))
     yield work(bench, f"trend over {count:,} sessions", bench.environment(many, "some"), trend, TREND)
+    yield work(bench, "cache over the store", first, ("cache",), CACHE)
     for key in ("category", "file"):
         ledger = ("usage", "--by", key, "--format", "csv", *QUARTER)
         yield work(bench, f"the ledger summed by {key}, a quarter", first, ledger, LEDGER)
