@@ -11,6 +11,7 @@ from tests.conftest import Demo
 
 PAGES = (
     *("analyze", "analyze -v", "waste", "waste -v", "fix", "optimize", "timeline", "models", "lost", "lost -v"),
+    *("why", "cache"),
     *("diff --from 1 --to 60", "compare d3300006 d3300008", "list", "trend", "trend --by week", "lost --all"),
     *(
         "waste --all",
