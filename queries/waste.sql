@@ -6,7 +6,8 @@
 --   noise_read      a Read of what is installed, built or locked (node_modules/, dist/, build/, .next/, target/, .git/,
 --                   lock files)
 --   repeated_call   another tool's call with the same input and the same result as the one before in its window
---   failed_call     a result that is an error
+--   failed_call     a result that is an error, but of a command line: what a test, a build or a commit says when it
+--                   fails is what it was run for (D13)
 --   :since    UTC milliseconds: results at or after it; null = all
 --   :until    UTC milliseconds: results before it; null = all
 --   :project  part of a project's path, in any case; null = all
@@ -119,7 +120,8 @@ judged as materialized (
       when u.name <> 'Read' and u.input_hash is not null and u.result_hash = u.hash_before
         and u.epoch = u.epoch_before and u.branch = u.branch_before and u.tokens > 0
         then 'repeated_call'
-      when u.is_error = 1 then 'failed_call'
+      when u.is_error = 1 and u.name not in (select t.name from tool_traits as t where t.runs_commands = 1)
+        then 'failed_call'
     end as habit,
     u.tokens * max(ifnull(l.ordinal - u.call_ordinal, 0), 0) as carried,
     l.cache_read_usd

@@ -230,3 +230,16 @@ def test_a_projects_report_as_json(folder: ClaudeFolder) -> None:
     told = folder.crusts("report", "--project", "site", "--json").json()
     for rows in (told["usage"], told["days"]):
         assert [(1, MISSING)] == [(row["placeholder_calls"], row["output_missing"]) for row in rows]
+
+
+def test_a_session_of_subagents_alone_has_no_cost_of_its_main_thread(tmp_path: Path) -> None:
+    """One call is a call, and no calls cost nothing rather than at least nothing; the limit is not told of no model."""
+    folder = IndexedFolder(tmp_path)
+    worker = folder.subagent(meta={"agentType": "Explore"})
+    worker.prompt("look")
+    worker.response(LONG, usage=usage(input=10, read=9_000, write=100, output=1))
+    worker.write()
+    said = " ".join(folder.crusts("analyze", SESSION).out.split())
+    assert "for 1 call at list price, none of the main thread (derived)" in said
+    assert "1 of 1 call logged a placeholder" in said
+    assert "Not known yet: no call so far. Tools" in said

@@ -751,7 +751,8 @@ def test_json_has_the_keys_that_programs_rely_on(folder: ClaudeFolder) -> None:
 
 
 def test_all_sessions_by_habit(folder: ClaudeFolder) -> None:
-    """Each wasted result under one habit; a copy of a session counts nothing again."""
+    """Each wasted result under one habit; a copy of a session counts nothing again. A command line that fails has said
+    what it was run for."""
     first = again(folder)
     first.write()
     second = folder.main(OTHER)
@@ -759,7 +760,10 @@ def test_all_sessions_by_habit(folder: ClaudeFolder) -> None:
     second.read(f"{CWD}/node_modules/x/index.js", PAGE, context=20_000)
     second.bash("make", "same\n" * 100, context=22_000)
     second.bash("make", "same\n" * 100, context=23_000)
-    second.bash("make it", "no\n" * 100, is_error=True, context=24_000)
+    second.bash("make it", "no\n" * 100, is_error=True, context=23_500)
+    second.call(
+        "Edit", {"file_path": f"{CWD}/a.py"}, "String to replace not found in file. " * 9, is_error=True, context=24_000
+    )
     second.bash("ls", "file\n" * 200, context=25_000)
     second.response("Done.", context=26_000)
     second.write()
@@ -772,8 +776,8 @@ def test_all_sessions_by_habit(folder: ClaudeFolder) -> None:
     }
     total = found["total"]
     assert total["wasted_tokens"] == sum(row["wasted_tokens"] for row in found["habits"])
-    assert (7, 4, 2) == (total["uses"], total["wasted_uses"], total["sessions"])
-    assert {"Read": 2, "Bash": 2} == {row["tool"]: row["wasted_uses"] for row in found["tools"]}
+    assert (8, 4, 2) == (total["uses"], total["wasted_uses"], total["sessions"])
+    assert {"Read": 2, "Bash": 1, "Edit": 1} == {row["tool"]: row["wasted_uses"] for row in found["tools"]}
     assert {PATH, f"{CWD}/node_modules/x/index.js"} == {row["file"] for row in found["files"]}
     assert {SESSION, OTHER} == {row["session"] for row in found["sessions"]}
 

@@ -25,6 +25,7 @@ from crusts_index.render import console, text
 from crusts_index.rows.money import CacheBreak
 from crusts_index.rows.reports import EstimatePair
 from crusts_index.store.settings import Settings
+from crusts_index.windows import HORIZONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -134,7 +135,9 @@ def _print_record(record: Record | None) -> None:
     heads = ("calls left by", "calls", "error", "bias", "over_twice")
     show.print_table(heads, shown, _FORMS)
     console.put("")
-    held = [("more" if one.below is None else f"below {one.below}", *one[1:]) for one in record.horizons]
+    held = [
+        (f"{HORIZONS[-1]} or more" if one.below is None else f"below {one.below}", *one[1:]) for one in record.horizons
+    ]
     held.append(("all", record.points, record.median_abs_error, record.coverage_80))
     columns = ("promised", "calls", "error", "in_range")
     show.print_table(columns, held, _FORMS)

@@ -17,7 +17,7 @@ _KEYS = (
     *("peak_ctx", "compactions", "size_bytes", "gone"),
 )
 _NOTES = (
-    "calls: billed ones, copies from another session left out; cuts: compactions.",
+    "calls: billed ones, no copies from other sessions; cuts: compactions logged.",
     "peak: most context tokens of a call of its main thread, exact. * gone from disk.",
 )
 _COLUMNS = ("session", "age", "project", "title", "msgs", "calls", "peak", "cuts", "size", "model")

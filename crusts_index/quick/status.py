@@ -72,7 +72,7 @@ def sentence(live: "Live") -> str:
     parts = [
         f"CRUSTS: {about}{window.usage_percentage:.1f}% ({window.health})",
         f"{window.size:,} of {limit_words(window)} tokens",
-        f"{facts.session.messages:,} msgs",
+        f"{facts.session.messages:,} {'msg' if facts.session.messages == 1 else 'msgs'}",
         f"{count} compaction{'' if count == 1 else 's'}",
     ]
     left = left_words(window)

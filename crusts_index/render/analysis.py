@@ -9,6 +9,7 @@ from crusts_index.insight.session.model_history import ModelHistory
 from crusts_index.insight.session.sizes import sizes_of
 from crusts_index.insight.waste.find import WasteItem
 from crusts_index.insight.window.buckets import Buckets
+from crusts_index.insight.window.evidence import UNKNOWN
 from crusts_index.insight.window.fixed import BY_TABLE
 from crusts_index.insight.window.framing import framing_of, framing_words
 from crusts_index.insight.window.judge import Window
@@ -57,14 +58,14 @@ def analysis_text(
 
 
 def findings(page: Page, waste: Sequence[WasteItem]) -> None:
-    """The worst of the waste."""
+    """The worst of the waste: as counted, while what fills the window is on its scale."""
     worst = [item for item in waste if item.is_counted][:_WASTE_SHOWN]
     if worst:
         page.head("Waste")
         for item in worst:
             page.say(f"{item.estimated_tokens:,} tokens ({item.severity}): {item.description}", indent=2)
         total = sum(item.estimated_tokens for item in waste)
-        page.say(f"{total:,} tokens in all, estimated; `crusts waste` lists everything.")
+        page.say(f"{total:,} tokens in all, as counted, estimated; `crusts waste` lists everything.")
 
 
 def explanations(
@@ -144,7 +145,8 @@ def _head(page: Page, facts: Facts, history: ModelHistory, billed: Billed | None
 def _size(page: Page, window: Window) -> None:
     page.head("Window")
     if window.size is None:
-        page.say(f"Not known yet: no call so far. The limit is {limit_words(window)} tokens.")
+        limit = f" The limit is {limit_words(window)} tokens." if window.model != UNKNOWN else ""
+        page.say(f"Not known yet: no call so far.{limit}")
         return
     health = page.paint(window.health or "", COLOURS[window.health or ""])
     share = f"{window.usage_percentage:,.1f}%"
@@ -175,7 +177,8 @@ def _categories(page: Page, current: Buckets) -> None:
     elif current.scale is not None:
         page.say(
             f"As counted: they add up to {current.content_sum:,}, too far from the window "
-            f"(× {current.scale:.2f}) to be scaled to it."
+            f"(× {current.scale:.2f}) to be scaled to it; in the list below "
+            + ("what is left is a row of its own." if current.scale > 1 else "they are all the same.")
         )
     page.say(LEGEND)
 

@@ -61,7 +61,8 @@ def missing(*bills: Lacking) -> str:
     placeholders = sum(one.placeholder_calls for one in bills)
     if not placeholders:
         return ""
-    many = f"{placeholders:,} of {sum(one.calls for one in bills):,} calls logged a placeholder as their output"
+    calls = text.plural(sum(one.calls for one in bills), "call")
+    many = f"{placeholders:,} of {calls} logged a placeholder as their output"
     tokens = text.tokens(sum(one.output_missing or 0 for one in bills))
     usd = text.usd(sum(one.cost_missing_usd or 0.0 for one in bills))
     return f"≥ at least: {many}. Not in the sums, estimated: {tokens} tokens, {usd}."
@@ -92,6 +93,8 @@ def as_text(page: Page, billed: Billed) -> None:
         is_bound = billed.placeholder_calls
         main, rest = (text.usd(text.at_least(usd, is_bound)) for usd in (billed.main_usd, billed.subagents_usd))
         split = f": {billed.main_calls:,} of the main thread, {main}, and {others:,} of others, {rest}"
+        if not billed.main_calls:
+            split = ", none of the main thread"
     unpriced = f"; {billed.unpriced_calls:,} have none" if billed.unpriced_calls else ""
     page.say(
         f"{text.usd(cost(billed))} for {text.plural(billed.calls, 'call')} at list price{unpriced}{split} (derived)."

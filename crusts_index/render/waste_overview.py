@@ -15,7 +15,7 @@ HABITS = {
     DuplicateRead.name: DuplicateRead.title,
     NOISE: "reading what is installed, built or locked",
     "repeated_call": "the same call again with the same result",
-    "failed_call": "calls that failed",
+    "failed_call": "calls that failed, commands apart",
 }
 """What the keys of habits mean."""
 _KINDS = {"habit": "Habits", "file": "Files", "tool": "Tools", "server": "MCP servers", "project": "Projects"}
