@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 
 import pytest
 
+from crusts_index.insight.money.breaks import REASONS
+from crusts_index.store import query
 from tests.builders import ClaudeFolder
 from tests.conftest import Demo
 from tests.picture import ask, read
@@ -52,3 +55,14 @@ def test_the_sums_agree(demo: Demo) -> None:
         for name in ("tokens", "avoidable_usd"):
             assert abs(sum(row[name] for row in rows) - sum(one[name] for one in told["breaks"])) < 1e-5
     assert abs(total["avoidable_usd"] - sum(one["avoidable_usd"] for one in told["reasons"])) < 1e-5
+
+
+def test_every_reason_is_said_and_planted() -> None:
+    """Each word that the view may give has what is said of it, and a session that shows it."""
+    text = dict(query.view_scripts())["cache_breaks"].partition("create view")[2]
+    words = set(re.findall(r"(?:then|else) '(\w+)'", text)) | set(
+        re.findall(r"then iif\(.*'(\w+)', '(\w+)'\)", text)[0]
+    )
+    assert set(REASONS) == words - {"logged", "exact", "inferred"}
+    shown = {reason for _, reason, _, _ in PLANTS.values() if reason is not None}
+    assert {"unknown"} == words - {"logged", "exact", "inferred"} - shown
