@@ -83,6 +83,21 @@ def test_every_module_imports_only_what_its_layer_may(path: Path) -> None:
     assert set() == trespasses(path)
 
 
+def test_the_modules_of_a_program_are_swapped_in_one_place() -> None:
+    """Whether a module is loaded may be asked anywhere; only what imports msgspec puts others in its place."""
+
+    def is_modules(node: ast.AST) -> bool:
+        return isinstance(node, ast.Attribute) and node.attr == "modules" and ast.unparse(node.value) == "sys"
+
+    changing = set()
+    for path in PACKAGE.rglob("*.py"):
+        nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+        asked = {id(side) for node in nodes if isinstance(node, ast.Compare) for side in node.comparators}
+        if any(is_modules(node) and id(node) not in asked for node in nodes):
+            changing.add(str(path.relative_to(PACKAGE)))
+    assert {"transcript/lean.py"} == changing
+
+
 def test_every_folder_of_the_package_is_a_layer() -> None:
     """A new folder is given its place in the table before it is used."""
     folders = {path.parent.name for path in PACKAGE.glob("*/*.py")}
@@ -155,7 +170,7 @@ def test_a_window_is_judged_without_the_dear_standard_modules() -> None:
         "import crusts_index.quick.live, crusts_index.quick.remember, crusts_index.insight.session.loading"
     )
     assert "crusts_index.rows.window" in loaded
-    assert set() == (DEAR | {"contextlib", "datetime", "functools", "collections"}) & loaded
+    assert set() == (DEAR | {"contextlib", "datetime"}) & loaded
 
 
 def test_a_payload_is_judged_without_what_a_window_is_made_of() -> None:
@@ -165,19 +180,6 @@ def test_a_payload_is_judged_without_what_a_window_is_made_of() -> None:
     )
     assert "crusts_index.insight.window.limit" in loaded
     assert set() == {"crusts_index.insight.session.facts", "crusts_index.insight.window.contents"} & loaded
-
-
-def test_the_driver_leaves_functools_as_it_is() -> None:
-    """What stands in for it while the driver is imported is the real one for whoever imports it later."""
-    code = (
-        "from crusts_index.store.driver import sqlite3\nimport functools, sqlite3 as whole\n"
-        "assert functools.cached_property and whole.Row is sqlite3.Row\n"
-        "print(*sqlite3.connect(':memory:').execute('select 1').fetchone())"
-    )
-    done = subprocess.run(
-        [sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True, cwd=PACKAGE.parent
-    )
-    assert "1" == done.stdout.strip()
 
 
 def test_an_index_that_finds_nothing_new_needs_none_of_the_dear_modules() -> None:

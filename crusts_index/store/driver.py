@@ -1,26 +1,14 @@
-"""The standard library's SQLite without the dates that its package imports beside it, and that nobody here asks it for,
-and without functools, of which its C module takes one thing, which is in C too.
+"""The standard library's SQLite without the dates that its package imports beside it, and that nobody here asks it for.
 
-That saves a tenth of a status line. The quick paths take sqlite3 from here; its classes are the same everywhere.
+That saves a twentieth of a status line. The quick paths take sqlite3 from here; its classes are the same everywhere.
 """
-
-import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
 else:
     try:
-        from _functools import _lru_cache_wrapper
-
-        stand_in = type(sys)("functools")
-        stand_in.lru_cache = lambda size: lambda call: _lru_cache_wrapper(call, size, 0, tuple)
-        is_there = sys.modules.setdefault("functools", stand_in) is not stand_in
-        try:
-            import _sqlite3 as sqlite3
-        finally:
-            if not is_there:
-                del sys.modules["functools"]
+        import _sqlite3 as sqlite3
     except ImportError:  # another interpreter
         import sqlite3
 

@@ -1,9 +1,10 @@
 """The one reader of `queries/`: each file is a statement with named parameters, null meaning no filter.
 
-On the quick path, so neither pathlib, re, typing nor functools is imported.
+On the quick path, so neither pathlib, re nor typing is imported.
 """
 
 import os
+from functools import cache, partial
 
 from crusts_index.errors import CrustsError
 from crusts_index.resources import resource_path
@@ -14,16 +15,9 @@ from crusts_index.store.open import explained
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from functools import partial
 
     from crusts_index.rows import Row
-else:
-    try:
-        from _functools import partial
-    except ImportError:  # another interpreter
-        from functools import partial
 
-_texts: dict[str, tuple[str, frozenset[str]]] = {}
 # What opens a part that a parameter cannot stand in, and what closes it.
 _OPAQUE = {"--": "\n", "/*": "*/", "'": "'", '"': '"', "`": "`", "[": "]"}
 
@@ -114,14 +108,13 @@ def _checked(name: str, given: "dict[str, object]") -> str:
     return text
 
 
+@cache
 def _read(name: str) -> tuple[str, frozenset[str]]:
-    if name not in _texts:
-        try:
-            text = _text(resource_path("queries", f"{name}.sql"))
-        except FileNotFoundError:
-            raise CrustsError(f"there is no query named {name}") from None
-        _texts[name] = text, find_parameters(text)
-    return _texts[name]
+    try:
+        text = _text(resource_path("queries", f"{name}.sql"))
+    except FileNotFoundError:
+        raise CrustsError(f"there is no query named {name}") from None
+    return text, find_parameters(text)
 
 
 def _stems(folder: str) -> list[str]:
