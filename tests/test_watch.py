@@ -130,6 +130,7 @@ def test_the_dashboard_shows_a_compaction_and_settles(folder: ClaudeFolder) -> N
         assert "60,100 of 200,000 (assumed) tokens (exact)" in page
         assert "compaction at 167,000: about 122 calls (" in page
         assert "growth a call " in page
+        assert " · expected +" in page
         letters = ["C", "R", "U", "Sys", "T", "St"]
         assert letters == [letter for letter in letters if f"\n{letter} " in page]
         go_on(t, 70_000)

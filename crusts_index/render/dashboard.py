@@ -231,7 +231,7 @@ def _categories(shot: Snapshot, width: int) -> list[list[Segment]]:
 def _growth(shot: Snapshot, width: int) -> list[list[Segment]]:
     if not shot.deltas:
         return []
-    said = f" {shot.deltas[-1]:+,} · median {shot.window.growth:+,.0f}"
+    said = f" {shot.deltas[-1]:+,} · expected {shot.window.growth:+,.0f}"
     head = "growth a call " if width >= _NARROW else "growth "
     line: list[Segment] = [(head, ""), (sparkline(shot.deltas, width - len(head) - len(said)), "green"), (said, "")]
     return [line]

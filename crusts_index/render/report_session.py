@@ -176,7 +176,7 @@ def _tiles(found: SessionReport) -> list[Tile]:
     note = cost_note(billed)
     return [
         Tile("calls until compaction", left_words(window), DERIVED if window.calls_left is not None else ""),
-        Tile("growth a call", signed(round(window.growth)), DERIVED, "with past windows"),
+        Tile("growth a call", signed(round(window.growth)), DERIVED, "expected, drawn towards past windows"),
         Tile("largest context", text.tokens(peak), EXACT),
         Tile("waste", text.tokens(wasted), ESTIMATED, share),
         Tile("read from cache", text.percent(billed.cache_read_share), EXACT, "of all input"),
