@@ -3,6 +3,8 @@
 Whoever indexes learns by it, whoever judges asks it; pure functions of names and numbers (D10).
 """
 
+from functools import cache
+
 from crusts_index.models import model_family
 from crusts_index.tuples import NamedTuple
 
@@ -39,19 +41,13 @@ LOW, HIGH = "range_low", "range_high"
 """What the two ends of a range are called among what is learned."""
 FIRST_POINT = 4
 """Calls of a past window before the first one whose forecast is judged."""
+DROP_TOKENS = 30_000
+"""Where no compaction is marked, a fall of the context by more than this from one call to the next is one."""
 
 
-_versions: dict[str | None, Version] = {}
-
-
+@cache
 def parse_version(version: str | None) -> Version:
     """The numbers of a Claude Code version, fit for comparing; empty (below all others) if it has none."""
-    if version not in _versions:
-        _versions[version] = _numbers(version)
-    return _versions[version]
-
-
-def _numbers(version: str | None) -> Version:
     numbers = []
     for part in (version or "").strip().removeprefix("v").split("."):
         digits = part[: len(part) - len(part.lstrip("0123456789"))]

@@ -30,8 +30,6 @@ WATCH_SECONDS, WATCH_PATIENCE = 2.0, 0.5
 """The longest that a watch reads a backlog before it shows what it has, and waits for another program that writes."""
 MOST_APART = 4 << 20
 """Bytes of a transcript that are read again and again while the store is not to be written."""
-JUST_BEFORE = 3
-"""A payload may be as old as the last calls, and is not believed then."""
 REREAD_TOKENS = 1_000
 OVERSIZED_TOKENS = 10_000
 _CACHE_MS = 300_000
@@ -243,6 +241,8 @@ class Live:
         context, output = self._named.context_tokens, self._named.output_tokens or 0
         if not context:
             return
+        from crusts_index.insight.window.payload import JUST_BEFORE
+
         calls = self.facts.calls
         live = [call for call in calls if call.live_epoch]
         if live and live[-1].context_tokens == context:

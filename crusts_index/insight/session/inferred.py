@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from crusts_index.insight.session.facts import Compaction
+from crusts_index.windows import DROP_TOKENS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,8 +13,6 @@ if TYPE_CHECKING:
     from crusts_index.insight.session.parts import Part
     from crusts_index.insight.session.path import Path
     from crusts_index.rows.window import SessionBlock
-
-DROP_TOKENS = 30_000
 
 
 def infer_compactions(

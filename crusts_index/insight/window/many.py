@@ -12,7 +12,6 @@ from itertools import groupby
 
 from crusts_index.insight.session.circumstances import Around, around_of, report_of
 from crusts_index.insight.session.facts import CATEGORIES, ContextReport, Surrounding
-from crusts_index.insight.session.inferred import DROP_TOKENS
 from crusts_index.insight.session.numbers import ESTIMATED
 from crusts_index.insight.session.parts import fork_of, uuid_key
 from crusts_index.insight.session.path import Fork, walk
@@ -46,6 +45,7 @@ from crusts_index.rows.trend import (
 )
 from crusts_index.rows.window import SentNamed, SentParts, SessionBranch, SessionPasted, SessionRecord, SessionTold
 from crusts_index.tuples import NamedTuple
+from crusts_index.windows import DROP_TOKENS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from crusts_index.insight.window.evidence import Evidence, LastCall
 from crusts_index.insight.window.fixed import unknown_fixed
 from crusts_index.tuples import NamedTuple
+from crusts_index.windows import DROP_TOKENS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,8 +15,7 @@ if TYPE_CHECKING:
     from crusts_index.rows.live import LiveCalls, LiveTranscript
 
 JUST_BEFORE = 3
-"""A payload may be as old as the last calls, and is not believed then."""
-DROP_TOKENS = 30_000  # as in insight.session.inferred
+"""A payload may tell of one of the last calls but the last, since it comes late: it is not believed then."""
 
 
 class Told(NamedTuple):
