@@ -101,3 +101,12 @@ def test_thinking_is_told_apart_where_it_is_logged(folder: ClaudeFolder) -> None
     assert [(5, 15), (0, 20), (20, 0)] == ask(
         db, "select output_tokens, thinking_tokens from cost_parts order by time_ms"
     )
+
+
+def test_no_part_of_an_unpriced_call_has_a_price(folder: ClaudeFolder) -> None:
+    """Neither have its searches."""
+    t = folder.main(model="claude-next-9")
+    t.response("x", usage=usage(10, output=20, server_tool_use={"web_search_requests": 2}))
+    db = read(folder, t)
+    columns = ", ".join(f"{part}_usd" for part in PARTS)
+    assert [(2, *[None] * 7)] == ask(db, f"select searches, {columns} from cost_parts")

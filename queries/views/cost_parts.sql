@@ -46,7 +46,7 @@ select
   iif(c.is_summary, c.sent_usd + c.cache_read_usd + c.output_usd, c.sent_usd * c.is_compaction) as compaction_usd,
   (c.output_usd - c.output_usd * c.thinking / max(c.output_tokens, 1)) * (1 - c.is_summary) as output_usd,
   c.output_usd * c.thinking / max(c.output_tokens, 1) * (1 - c.is_summary) as thinking_usd,
-  c.searches_usd * (c.cost_usd is not null) as searches_usd,
+  iif(c.cost_usd is null, null, c.searches_usd) as searches_usd,
   c.cost_usd,
   c.sent_usd * c.rebuilt / max(c.sent, 1) - c.rebuilt * c.cache_read_price / 1e6 as saved_usd,
   c.is_placeholder,
