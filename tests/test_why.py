@@ -66,6 +66,19 @@ def test_the_sentence(folder: ClaudeFolder) -> None:
     assert "of 104k a compaction leaves about 33.3k" in instead["why"]
 
 
+def test_one_break_is_spoken_of_as_one(folder: ClaudeFolder) -> None:
+    """Also where a compaction would not have helped."""
+    t = folder.main(model=MODEL)
+    t.prompt("begin")
+    t.response("one", usage=usage(0, write=100_000))
+    t.prompt("on")
+    t.response("on", model="claude-sonnet-4-6", usage=usage(0, write=100_000, read=0))
+    t.write()
+    told = folder.crusts("why", "--json").json()
+    assert "model_switched" == told["largest_avoidable"]["reason"]
+    assert told["instead"][0]["why"].endswith(" less for this one")
+
+
 def test_subagents_are_told_by_their_spawn(folder: ClaudeFolder) -> None:
     """Each with the message that started it and the same parts inside."""
     t = folder.main(model=MODEL)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from crusts_index.insight.money.breaks import reason_of, summed
+from crusts_index.insight.money.readout import tokens as amount
 from crusts_index.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -95,7 +96,7 @@ _PAUSE, _LONG = "pause", "long_pause"
 
 
 class Avoidable(NamedTuple):
-    """The breaks of one reason: those that cost most."""
+    """The reason whose breaks were avoidable at the highest cost: what they come to, and the dearest of them."""
 
     sum: Sum
     largest: CacheBreak
@@ -152,8 +153,8 @@ def sentence(bill: Bill, avoidable: Avoidable | None, *, is_session: bool) -> st
     when = f"when you came back after {span(one.gap_s)} " if one.reason in (_PAUSE, _LONG) and one.gap_s else ""
     largest = "," if count == 1 else f"; the largest, {dollars(one.usd or 0.0)},"
     return (
-        f"{cost}, of which {spent} went into sending {short(total.tokens)} tokens again {why}{largest} {place}"
-        f" {when}with {short(one.context_tokens)} in the window."
+        f"{cost}, of which {spent} went into sending {amount(total.tokens)} tokens again {why}{largest} {place}"
+        f" {when}with {amount(one.context_tokens)} in the window."
     )
 
 
@@ -178,22 +179,19 @@ def ways(avoidable: Avoidable | None, breaks: Iterable[CacheBreak], freed_share:
         saved = sum(
             (each.usd or 0.0) * max(0.0, 1 - each.context_tokens * (1 - freed_share) / each.tokens)
             for each in breaks
-            if _family(each) in (total.key, _PAUSE if total.key == _LONG else None)
+            if _family(each) == _family(one)
         )
         why = (
-            f"of {short(one.context_tokens)} a compaction leaves about {short(left)}, so that much is sent again and no"
-            f" more: {dollars(saved)} less for these {total.breaks:,}"
+            f"of {amount(one.context_tokens)} a compaction leaves about {amount(left)}, so that much is sent again and"
+            f" no more: {_less(saved, total.breaks)}"
         )
-        if total.breaks == 1:
-            why = why.replace("for these 1", "for this one")
         return [Way(instead, why, saved)]
-    return [
-        Way(
-            instead,
-            f"{dollars(total.priced_avoidable_usd)} less for these {total.breaks:,}",
-            total.priced_avoidable_usd,
-        )
-    ]
+    saved = total.priced_avoidable_usd
+    return [Way(instead, _less(saved, total.breaks), saved)]
+
+
+def _less(usd: float, breaks: int) -> str:
+    return f"{dollars(usd)} less for {'this one' if breaks == 1 else f'these {breaks:,}'}"
 
 
 def mostly(moment: Moment) -> str:
@@ -205,16 +203,6 @@ def dollars(usd: float, *, is_bound: bool = False) -> str:
     """Dollars to two decimals in a sentence."""
     said = "less than a cent" if 0 < usd < 0.005 else f"${usd:,.2f}"
     return f"at least {said}" if is_bound else said
-
-
-def short(tokens: float) -> str:
-    """About three digits and a unit: 950, 12.3k, 148k, 1.2M."""
-    amount, unit = float(tokens), ""
-    for following in ("k", "M", "G"):
-        if amount < 999.5:
-            break
-        amount, unit = amount / 1000, following
-    return f"{amount:.0f}{unit}" if not unit or amount >= 99.95 else f"{amount:.1f}{unit}"
 
 
 def span(seconds: float) -> str:

@@ -229,7 +229,7 @@ def compact(told: "Mapping[str, Any]", path: str | None, encode: "Callable[[obje
     return text
 
 
-def tokens(value: int) -> str:
+def tokens(value: float) -> str:
     """About three digits and a unit: 950, 1.2k, 260k, 1.2M."""
     amount, unit = float(value), ""
     for following in ("k", "M", "G"):
