@@ -6,8 +6,8 @@
 -- 1 = there is a summary; by how much the context fell between two calls at most. calls: how many are in the window.
 -- first_context: of the first of them, tokens. first_call_ms: time of the session's first call, UTC. before_id: the call
 -- before the last one. id, model, time_ms, context, output: of the last one. answer: tokens of its blocks if its output is
--- a placeholder (D9), else null. largest: most context tokens of a call of its model. is_cached: 1 = it read or wrote a cache; is_long: 1 = the cache
--- written last lives for an hour. since_told: calls behind the last one of that context; null = it is none of these.
+-- a placeholder (D9), else null. largest: most context tokens of a call of its model. is_cached: 1 = it read or wrote a
+-- cache; is_long: 1 = the cache written last lives for an hour. since_told: calls behind the last one of that context; null = it is none of these.
 -- is_out: 1 = the transcript has such a call, but a boundary took it out.
 with ended as materialized (
   select e.id, e.epoch

@@ -38,8 +38,9 @@ def cache(
 
     A break is a call that sent 2,000 tokens or more again of what stood in the context before it; the first call behind
     a compaction is none. Its reason is what the API logged, else what the requests themselves show, else the first that
-    holds of: a subagent asked again, a rewind, another model, something taken out of the context, a pause longer than
-    the cache lives, an update of Claude Code, other tools, servers or skills, another CLAUDE.md.
+    holds of: not cached by the call before, a subagent asked again, a rewind, another model, something taken out of the
+    context, a pause longer than the cache lives, an update of Claude Code, other tools, servers or skills, another
+    CLAUDE.md, a session opened again.
     """
     begin, end = options.period(since, until)
     asked = {"since": begin, "until": end, "project": settings.project}

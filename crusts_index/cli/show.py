@@ -65,7 +65,7 @@ def say(settings: Settings, found: Mapping[str, object], *lines: str) -> None:
 
 
 def write(path: str, text: str) -> None:
-    """Write what was made of what was said to a file that only its owner may read, whole or not at all.
+    """Write a report to a file that only its owner may read, whole or not at all.
 
     Raises CrustsError.
     """

@@ -208,7 +208,7 @@ def forget_rebuilds(store: sqlite3.Connection) -> None:
     store.execute("delete from temp.changed_rebuilds")
 
 
-def keep_rebuild(store: sqlite3.Connection, response: int, now: int) -> None:
+def keep_rebuild(store: sqlite3.Connection, old_id: int, new_id: int) -> None:
     """A response goes by another id from now on: what it sent again stays."""
-    store.execute("delete from stored_rebuilds where response_id = ?", (now,))
-    store.execute("update stored_rebuilds set response_id = ? where response_id = ?", (now, response))
+    store.execute("delete from stored_rebuilds where response_id = ?", (new_id,))
+    store.execute("update stored_rebuilds set response_id = ? where response_id = ?", (new_id, old_id))

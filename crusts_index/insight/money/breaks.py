@@ -10,9 +10,6 @@ if TYPE_CHECKING:
 
     from crusts_index.rows.money import CacheBreak
 
-LOGGED, EXACT, INFERRED = "logged", "exact", "inferred"
-"""How a reason is known: the API told it; the requests show it; by what stands between the two calls."""
-
 
 class Reason(NamedTuple):
     """What is said of a reason."""

@@ -39,10 +39,8 @@ def trigger_of(evidence: Evidence, settings: WindowSettings, habits: Habits, lim
     else:
         tokens, said = window, f"the {what} itself: {why}"
     if settings.share is not None and int(window * settings.share) < tokens:
-        tokens, said = (
-            int(window * settings.share),
-            (f"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: {settings.share:.0%} of the {what}"),
-        )
+        tokens = int(window * settings.share)
+        said = f"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: {settings.share:.0%} of the {what}"
     return Trigger(tokens, said, window)
 
 
