@@ -127,7 +127,7 @@ def events(odd: bool = True) -> st.SearchStrategy[Event]:
         ("microcompact", counts, nothing, nothing),
         ("rewrite", st.integers(0, 99), nothing, nothing),
         ("wait", st.integers(0, 9_000), nothing, nothing),
-        ("asked", st.integers(0, 3), st.sampled_from(("low", "high")), usages(odd)),
+        ("api_request", st.integers(0, 3), st.sampled_from(("low", "high")), usages(odd)),
         ("shape", st.sampled_from(("5ade" * 16, "0dd5" * 16)), st.sampled_from(("Read", "Bash")), nothing),
         ("switch", st.sampled_from(MODELS), st.sampled_from(("2.1.300", "2.1.332")), nothing),
         ("instructions", st.sampled_from(("Be brief.", "Be kind.")), nothing, nothing),
@@ -264,7 +264,7 @@ def _wait(sheet: Sheet, seconds: Any, *_: Any) -> None:
     sheet.transcript.clock.now += timedelta(seconds=seconds)
 
 
-def _asked(sheet: Sheet, dropped: Any, effort: Any, counted: Any) -> None:
+def _api_request(sheet: Sheet, dropped: Any, effort: Any, counted: Any) -> None:
     """A request as newer versions log it, perhaps with fewer messages than the one before had, and its answer."""
     t = sheet.transcript
     kept = max(0, sheet.sent - dropped)
@@ -319,7 +319,7 @@ PLAYED: dict[str, Callable[[Sheet, Any, Any, Any], Any]] = {
     "microcompact": _microcompact,
     "rewrite": _rewrite,
     "wait": _wait,
-    "asked": _asked,
+    "api_request": _api_request,
     "shape": _shape,
     "switch": _switch,
     "instructions": lambda sheet, text, *_: sheet.transcript.instructions({"/home/ada/site/CLAUDE.md": text}),

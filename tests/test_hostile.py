@@ -205,6 +205,8 @@ LINES: dict[str, list[str]] = {
     "index": ["", "--verbose", "--hook", "--{text}"],
     "readout": ["", "--full", "--since {text}", "--detail /nonexistent/{text}"],
     "usage": [*(f"--by {by}" for by in By), "--by {text}", "--format csv --by project", "--project {text}"],
+    "why": ["{id}", "{wild}", "--since 2020-01-01", "{text}"],
+    "cache": ["", "--breaks", "--by project", "--by {text}"],
     "list": ["", "--format csv", "--limit {text}"],
     "models": ["{id}", "{wild}", "{text}"],
     "analyze": ["{id}", "{wild}", "{id} --verbose", "{text}"],

@@ -33,6 +33,8 @@ RUNS = [
     "models",
     "analyze --json",
     "waste",
+    "why",
+    "cache --breaks",
     "fix",
     "optimize",
     "timeline",
