@@ -139,6 +139,18 @@ def test_a_stale_payload_is_not_believed(tmp_path: Path, change: Callable[[Trans
     assert status["total_tokens"] != 90_100
 
 
+def test_what_is_forgotten_is_shown_and_not_kept(tmp_path: Path) -> None:
+    """A session that goes on after the user had it forgotten is read apart: the store knows nothing of it again."""
+    folder = ClaudeFolder(tmp_path)
+    t = talk(folder, 20_000, 26_000)
+    folder.crusts("index")
+    assert 0 == folder.crusts("forget", SESSION, "--yes").code
+    t.response("on", context=40_000, output=100)
+    t.append()
+    assert "○ 20%" in shown(folder, payload(t))
+    assert [] == ask(tmp_path / ".claude-crusts" / "index.db", "select * from transcripts")
+
+
 def test_a_smaller_window_that_is_set_colours_the_line(tmp_path: Path) -> None:
     """17 % of the limit, but compacted next: not green, and no number of calls; one call is one."""
     folder = ClaudeFolder(tmp_path)

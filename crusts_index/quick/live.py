@@ -148,7 +148,8 @@ class Live:
         try:
             if self._settings.refresh and (self.connection is not None or self._is_watch):
                 self._take(self._index(self.path))
-                return
+                if self.head is not None:  # else the user had it forgotten
+                    return
         except CrustsError:
             pass  # it is locked, say
         if self.head is None or os.path.getsize(self.path) <= MOST_APART:
