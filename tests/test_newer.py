@@ -13,7 +13,7 @@ import pytest
 from tests.analysed import analysed
 from tests.builders import OMIT, ClaudeFolder, Json, Transcript, dumps, respelled, tool
 from tests.picture import ask, assert_same, index, new_store, one, picture, read, scratch
-from tests.test_status import from_all_rows, from_few_rows
+from tests.test_status import from_all_rows, from_status
 
 HASH = "ab" * 32
 NUMBERS = "select type, subtype, message from records where message is not null order by id"
@@ -129,7 +129,7 @@ def test_all_readers_number_alike(folder: ClaudeFolder, t: Transcript) -> None:
         db = new_store(folder.home)
         index(db, folder.config)
         path.write_bytes(b"".join(lines))
-        ahead, messages = from_few_rows(db, path, t.session)
+        ahead, messages = from_status(db, path, t.session)
         index(db, folder.config)
         whole = from_all_rows(db, t.session)
         assert whole[0] == ahead
@@ -345,7 +345,7 @@ def test_both_spellings_say_the_same(folder: ClaudeFolder, t: Transcript) -> Non
             assert [] == ask(db, "select * from problems")
             (whole, messages), (few, counted) = (
                 from_all_rows(db, t.session),
-                from_few_rows(home / "none.db", path, t.session),
+                from_status(home / "none.db", path, t.session),
             )
             assert (whole["size"], messages) == (few["size"], counted)
     assert_same(*pictures)

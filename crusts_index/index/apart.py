@@ -4,11 +4,11 @@ import os
 import shutil
 import tempfile
 
-from crusts_index.errors import ignored
+from crusts_index.errors import CrustsError, ignored
 from crusts_index.index.refresh import index_named, keeps_text
 from crusts_index.index.summary import Options
 from crusts_index.store.driver import sqlite3
-from crusts_index.store.open import open_store, uri
+from crusts_index.store.open import demand_regular, open_store, uri
 from crusts_index.store.settings import Settings
 from crusts_index.store.upgrade import ensure
 
@@ -54,7 +54,8 @@ def _take_along(store: sqlite3.Connection, db: str) -> None:
     """Copy what the user's store has learned; without one that can be read, what the transcript says must do."""
     if not os.path.exists(db):
         return
-    with ignored(sqlite3.Error):
+    with ignored(CrustsError, sqlite3.Error):
+        demand_regular(db)
         store.execute("attach ? as user", (uri(db, "mode=ro"),))
         try:
             for table in _LEARNED:
