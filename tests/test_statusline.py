@@ -69,7 +69,7 @@ def shown(folder: ClaudeFolder, stdin: str | bytes, *args: str, **env: str) -> s
     return done.out.removesuffix("\n")
 
 
-def test_store_tail_and_payload_say_the_same(tmp_path: Path) -> None:
+def test_store_transcript_and_payload_say_the_same(tmp_path: Path) -> None:
     """Without a store, with one, and with one that is behind: percent of the right limit, and calls left."""
     folder = ClaudeFolder(tmp_path)
     t = talk(folder, 20_000, 22_000, 24_000, 26_000)

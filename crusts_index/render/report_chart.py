@@ -8,10 +8,11 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from crusts_index.insight.session.facts import CATEGORIES, Compaction
+from crusts_index.insight.session.numbers import ESTIMATED, EXACT
 from crusts_index.insight.window.curve import Point
 from crusts_index.render import text
 from crusts_index.render.contents import category_name
-from crusts_index.render.report_parts import ESTIMATED, EXACT, count, signed, when
+from crusts_index.render.report_parts import count, signed, when
 
 STACKED = ("system", "state", "tools", "retrieved", "conversation", "user")
 """From the bottom: what hardly moves comes first."""

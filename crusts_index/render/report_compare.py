@@ -6,24 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from crusts_index.insight.session.facts import Compaction
+from crusts_index.insight.session.numbers import DERIVED, ESTIMATED, EXACT
 from crusts_index.insight.waste.comparison import Comparison, Side
 from crusts_index.insight.window.curve import Point
 from crusts_index.insight.window.words import NOT_KNOWN, limit_words, share_words, size_words
 from crusts_index.render import bill, text
 from crusts_index.render.report_chart import curve_chart
 from crusts_index.render.report_costs import cache_bar, output_basis
-from crusts_index.render.report_parts import (
-    DERIVED,
-    ESTIMATED,
-    EXACT,
-    Column,
-    Table,
-    change_words,
-    count,
-    name_of,
-    numbers,
-    signed,
-)
+from crusts_index.render.report_parts import Column, Table, change_words, count, name_of, numbers, signed
 from crusts_index.render.report_session import bucket_bar
 
 Json = dict[str, Any]

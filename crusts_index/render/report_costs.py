@@ -7,8 +7,9 @@ from typing import Any
 
 from crusts_index.insight.session.facts import Facts
 from crusts_index.insight.session.model_history import ModelHistory
+from crusts_index.insight.session.numbers import DERIVED, EXACT
 from crusts_index.render import bill, text
-from crusts_index.render.report_parts import DERIVED, EXACT, Column, Table, count, numbers, segments
+from crusts_index.render.report_parts import Column, Table, count, numbers, segments
 from crusts_index.rows.reports import Usage
 from crusts_index.rows.session import Billed
 

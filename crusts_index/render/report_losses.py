@@ -8,9 +8,10 @@ from typing import Any
 from crusts_index.insight.losses.back import GONE, KEPT, MENTIONED, READ_AGAIN, REINJECTED
 from crusts_index.insight.losses.taken import Event
 from crusts_index.insight.session.facts import Facts
+from crusts_index.insight.session.numbers import ESTIMATED, EXACT
 from crusts_index.render import text
 from crusts_index.render.losses import MEANINGS, again_usd, headline, how_of, scale_note, taken
-from crusts_index.render.report_parts import ESTIMATED, EXACT, Column, Table, count, segments, when
+from crusts_index.render.report_parts import Column, Table, count, segments, when
 
 Json = dict[str, Any]
 

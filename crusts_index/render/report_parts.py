@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 from crusts_index.folders import last_part
 from crusts_index.render import text
 
-EXACT, DERIVED, ESTIMATED = "exact", "derived", "estimated"
-
 
 class Column(NamedTuple):
     """A column. `kind`: text, words (several), date, number, path or category; `basis`: what numbers are, if any."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any, NamedTuple
 
+from crusts_index.insight.session.numbers import DERIVED, ESTIMATED, EXACT
 from crusts_index.insight.window.trend import Record, sparkline
 from crusts_index.render import bill, text
 from crusts_index.render.contents import category_name
@@ -13,9 +14,6 @@ from crusts_index.render.report_chart import Chart, Slot, column_chart
 from crusts_index.render.report_costs import cache_bar, cost_note, heads, output_basis
 from crusts_index.render.report_costs import row as bill_row
 from crusts_index.render.report_parts import (
-    DERIVED,
-    ESTIMATED,
-    EXACT,
     Column,
     Table,
     Tile,

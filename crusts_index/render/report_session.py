@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from crusts_index.insight.losses.taken import Event
 from crusts_index.insight.session.facts import Facts
 from crusts_index.insight.session.model_history import ModelHistory
+from crusts_index.insight.session.numbers import DERIVED, ESTIMATED, EXACT
 from crusts_index.insight.waste.actions import Action
 from crusts_index.insight.waste.find import WasteItem
 from crusts_index.insight.window.buckets import Buckets
@@ -26,9 +27,6 @@ from crusts_index.render.report_costs import cost_note, costs, models
 from crusts_index.render.report_findings import excused, steps, takes, waste_findings
 from crusts_index.render.report_losses import losses
 from crusts_index.render.report_parts import (
-    DERIVED,
-    ESTIMATED,
-    EXACT,
     Column,
     Table,
     Tile,
