@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.builders import ClaudeFolder, Json, usage
+from tests.builders import ClaudeFolder, Json, dumps, usage
 from tests.conftest import Demo
 
 MODEL = "claude-opus-4-6"
@@ -77,6 +77,21 @@ def test_one_break_is_spoken_of_as_one(folder: ClaudeFolder) -> None:
     told = folder.crusts("why", "--json").json()
     assert "model_switched" == told["largest_avoidable"]["reason"]
     assert told["instead"][0]["why"].endswith(" less for this one")
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_reason_that_nobody_knows_is_said_as_it_is(folder: ClaudeFolder, count: int) -> None:
+    """Whatever the API's word is made of."""
+    t = folder.main(model=MODEL)
+    t.response("one", usage=usage(0, write=100_000))
+    for _ in range(count):
+        t.response("on", usage=usage(0, write=100_000, read=0))
+        record = json.loads(t.pieces.pop())
+        record["message"]["diagnostics"] = {"cache_miss_reason": {"type": "odd_{word}"}}
+        t.pieces.append(dumps(record) + b"\n")
+    t.write()
+    said = folder.crusts("why", "--json").json()["sentence"]
+    assert ("tokens again after odd {word}, at" if count == 1 else "again after 2 times odd {word}; the") in said
 
 
 def test_subagents_are_told_by_their_spawn(folder: ClaudeFolder) -> None:

@@ -144,7 +144,7 @@ def sentence(bill: Bill, avoidable: Avoidable | None, *, is_session: bool) -> st
     total, one = avoidable
     count, reason = total.breaks, reason_of(total.key or "")
     spent = dollars(total.priced_usd, is_bound=total.usd is None)
-    why = reason.once if count == 1 else reason.often.format(f"{count:,}")
+    why = reason.once if count == 1 else reason.often.replace("{}", f"{count:,}", 1)
     place = f"at #{one.message}" if one.message is not None else "at a call"
     if not is_session:
         place += f" of {(one.session or '')[:8]}"
