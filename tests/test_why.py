@@ -94,6 +94,29 @@ def test_a_reason_that_nobody_knows_is_said_as_it_is(folder: ClaudeFolder, count
     assert ("tokens again after odd {word}, at" if count == 1 else "again after 2 times odd {word}; the") in said
 
 
+def test_a_little_sent_again_is_not_called_nothing(folder: ClaudeFolder) -> None:
+    """Too little to be a break, yet the parts below name it."""
+    t = folder.main(model=MODEL)
+    t.response("one", usage=usage(0, write=10_000))
+    t.write()
+    assert ": nothing that had been cached was" in folder.crusts("why", "--json").json()["sentence"]
+    t.response("two", usage=usage(0, write=1_000, read=9_900))
+    t.write()
+    told = folder.crusts("why", "--json").json()
+    assert 100 == next(one["tokens"] for one in told["parts"] if one["part"] == "rebuilt")
+    assert ": next to nothing that had been cached was" in told["sentence"]
+
+
+def test_where_there_is_no_call(folder: ClaudeFolder, demo: Demo) -> None:
+    """A period, a project and a session without one are said in a line, as by every report."""
+    assert "Nothing in this period.\n" == demo.crusts("why", "--since", "2100-01-01").out
+    assert "Nothing of a project" in demo.crusts("why", "--project", "nonesuch").out
+    t = folder.main(model=MODEL)
+    t.prompt("begin")
+    t.write()
+    assert "No API call in this session yet.\n" == folder.crusts("why").out
+
+
 def test_subagents_are_told_by_their_spawn(folder: ClaudeFolder) -> None:
     """Each with the message that started it and the same parts inside."""
     t = folder.main(model=MODEL)

@@ -46,5 +46,13 @@ def why(
     show.answer(
         settings,
         lambda: render.as_json(chosen, bill, avoidable, said, moments, instead),
-        lambda page: render.as_text(page, bill, said, moments, instead, is_session=is_session),
+        lambda page: (
+            render.as_text(page, bill, said, moments, instead, is_session=is_session)
+            if bill.calls
+            else page.say(_nothing(settings, is_session=is_session))
+        ),
     )
+
+
+def _nothing(settings: Settings, *, is_session: bool) -> str:
+    return "No API call in this session yet." if is_session else show.nothing(settings, "Nothing in this period.")

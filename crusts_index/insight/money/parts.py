@@ -132,15 +132,19 @@ def _weight(one: CacheBreak) -> tuple[float, int]:
 def sentence(bill: Bill, avoidable: Avoidable | None, *, is_session: bool) -> str:
     """In one sentence where it went: the largest part that was avoidable, or that none was."""
     cost = dollars(bill.usd, is_bound=not bill.is_whole or bill.placeholder_calls > 0)
-    if avoidable is None:
-        most = max(bill.parts, key=lambda one: one.usd, default=None)
-        if most is None or not most.usd:
-            return f"{cost}, none of it avoidable: nothing that had been cached was sent again."
-        label = LABELS.get(most.part, most.part)
-        return (
-            f"{cost}, none of it avoidable: nothing that had been cached was sent again; the largest part, {label}, is"
-            f" {dollars(most.usd)}."
-        )
+    if avoidable is not None:
+        return f"{cost}, {_largest_words(avoidable, is_session=is_session)}"
+    rebuilt = sum(part.tokens for part in bill.parts if part.part == "rebuilt")
+    rebuilt += sum(row.rebuilt_tokens for row in bill.threads)
+    nothing = "next to nothing" if rebuilt else "nothing"
+    said = f"{cost}, none of it avoidable: {nothing} that had been cached was sent again"
+    most = max(bill.parts, key=lambda part: part.usd, default=None)
+    if most is None or not most.usd:
+        return f"{said}."
+    return f"{said}; the largest part, {LABELS.get(most.part, most.part)}, is {dollars(most.usd)}."
+
+
+def _largest_words(avoidable: Avoidable, *, is_session: bool) -> str:
     total, one = avoidable
     count, reason = total.breaks, reason_of(total.key or "")
     spent = dollars(total.priced_usd, is_bound=total.usd is None)
@@ -153,7 +157,7 @@ def sentence(bill: Bill, avoidable: Avoidable | None, *, is_session: bool) -> st
     when = f"when you came back after {span(one.gap_s)} " if one.reason in (_PAUSE, _LONG) and one.gap_s else ""
     largest = "," if count == 1 else f"; the largest, {dollars(one.usd or 0.0)},"
     return (
-        f"{cost}, of which {spent} went into sending {amount(total.tokens)} tokens again {why}{largest} {place}"
+        f"of which {spent} went into sending {amount(total.tokens)} tokens again {why}{largest} {place}"
         f" {when}with {amount(one.context_tokens)} in the window."
     )
 
