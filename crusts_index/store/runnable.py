@@ -5,6 +5,13 @@ import re
 _PARAMETER = re.compile(r"^--   :(\w+) +(.*)$", re.MULTILINE)
 _WORDS = re.compile(r"--[^\n]*|'[^']*'|:(\w+)\b")
 _TIME = "UTC milliseconds"
+_LAST_ACTIVE = re.compile("last active|^(?!.*null)")
+_BEHIND_COMMENT = re.compile(r"^(?!--)", re.MULTILINE)
+_SAID_OF_TRANSCRIPT = re.compile(r"^(--   :transcript +)(.*)$", re.MULTILINE)
+_SAID_OF_SESSION = re.compile(r"^(--   :session +)the session's id", re.MULTILINE)
+_SAID_OF_NOW = re.compile(rf"^(--   :\w+ +{_TIME})(?!.*null)(.*)$", re.MULTILINE)
+_SAID_OF_TIME = re.compile(rf"^(--   :\w+ +{_TIME})", re.MULTILINE)
+_OPENING = re.compile(r"with( recursive)?\s+")
 _NOW = "1000 * strftime('%s')"
 _FORMS = "2026-11-30 or 2026-11-30T13:00Z"
 
@@ -55,7 +62,7 @@ def runnable(text: str) -> str:
     """
     known = dict(_PARAMETER.findall(text))
     asked: dict[str, str] = {}
-    if "transcript" in known or re.search("last active|^(?!.*null)", known.get("session", "null")):
+    if "transcript" in known or _LAST_ACTIVE.search(known.get("session", "null")):
         asked["session"] = _SESSION
     if "transcript" in known:
         asked["transcript"] = _TRANSCRIPT
@@ -70,7 +77,7 @@ def runnable(text: str) -> str:
 
 def _last_comment(text: str) -> int:
     """Where the comment at the head of a file ends."""
-    end = re.search(r"^(?!--)", text, re.MULTILINE)
+    end = _BEHIND_COMMENT.search(text)
     return end.start() if end else len(text)
 
 
@@ -79,14 +86,14 @@ def _head(head: str, known: dict[str, str], asked: dict[str, str]) -> str:
     if "session" in asked:
         said = "how the session's id begins; null = the one last active"
         if "transcript" in asked:
-            head = re.sub(r"^(--   :transcript +)(.*)$", r"\1\2; null = the last of :session", head, flags=re.MULTILINE)
+            head = _SAID_OF_TRANSCRIPT.sub(r"\1\2; null = the last of :session", head)
         if "session" in known:
             head = head.replace("; null = the one last active", "")
-            head = re.sub(r"^(--   :session +)the session's id", rf"\1{said}", head, flags=re.MULTILINE)
+            head = _SAID_OF_SESSION.sub(rf"\1{said}", head)
         else:
-            head = re.sub(r"^--   :transcript +", rf"--   :session     {said}\n\g<0>", head, flags=re.MULTILINE)
-    head = re.sub(rf"^(--   :\w+ +{_TIME})(?!.*null)(.*)$", r"\1\2; null = now", head, flags=re.MULTILINE)
-    head = re.sub(rf"^(--   :\w+ +{_TIME})", r"\1, or a time as text", head, flags=re.MULTILINE)
+            head = _SAID_OF_TRANSCRIPT.sub(rf"--   :session     {said}\n\g<0>", head)
+    head = _SAID_OF_NOW.sub(r"\1\2; null = now", head)
+    head = _SAID_OF_TIME.sub(r"\1, or a time as text", head)
     for name, example in _EXAMPLES.items():
         if name in known or name in asked:
             return f"{head}-- In the sqlite3 shell text has both quotes: .parameter set :{name} \"'{example}'\"\n"
@@ -104,7 +111,7 @@ def _body(body: str, asked: dict[str, str]) -> str:
 
     body = _WORDS.sub(replaced, body)
     first = ",\n".join(f"asked_{name} ({name}) as materialized ({said})" for name, said in asked.items())
-    opening = re.match(r"with( recursive)?\s+", body)
+    opening = _OPENING.match(body)
     if opening is None:
         return f"with\n{first}\n{body}"
     return f"{opening[0].strip()}\n{first},\n{body[opening.end() :]}"
