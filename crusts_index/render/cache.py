@@ -26,34 +26,34 @@ def as_json(
     total: CacheTotal, breaks: Sequence[CacheBreak], by: str, sums: Sequence[Sum] | None, limit: int | None
 ) -> dict[str, Any]:
     """The keys that other programs rely on; `rows` beside them where it is not by reason."""
-    told = total._asdict()
-    told["avoidable_usd"] = _usd(summed(None, None, breaks).priced_avoidable_usd)
-    del told["saved_usd"]
-    found: dict[str, Any] = {"total": told, "reasons": [_sum_json(one, "reason") for one in by_reason(breaks)]}
+    sent = total._asdict()
+    sent["avoidable_usd"] = _usd(summed(None, None, breaks).priced_avoidable_usd)
+    del sent["saved_usd"]
+    answer: dict[str, Any] = {"total": sent, "reasons": [_sum_json(group, "reason") for group in by_reason(breaks)]}
     if sums is not None:
-        found["rows"] = [_sum_json(one, by) for one in sums[:limit]]
-    found["breaks"] = [break_json(one) for one in breaks]
-    return found
+        answer["rows"] = [_sum_json(group, by) for group in sums[:limit]]
+    answer["breaks"] = [break_json(row) for row in breaks]
+    return answer
 
 
-def break_json(one: CacheBreak) -> dict[str, Any]:
+def break_json(row: CacheBreak) -> dict[str, Any]:
     """A single break."""
-    told = one._asdict()
-    told["is_logged"] = one.certainty == "logged"
-    told |= {"usd": _usd(one.usd), "avoidable_usd": _usd(one.avoidable_usd)}
-    del told["time_ms"]
-    return told
+    fields = row._asdict()
+    fields["is_logged"] = row.certainty == "logged"
+    fields |= {"usd": _usd(row.usd), "avoidable_usd": _usd(row.avoidable_usd)}
+    del fields["time_ms"]
+    return fields
 
 
-def _sum_json(one: Sum, name: str) -> dict[str, Any]:
-    told: dict[str, Any] = {name: one.key}
+def _sum_json(group: Sum, name: str) -> dict[str, Any]:
+    fields: dict[str, Any] = {name: group.key}
     if name == "reason":
-        told |= {"is_logged": one.certainty == "logged", "certainty": one.certainty}
-    return told | {
-        "breaks": one.breaks,
-        "tokens": one.tokens,
-        "usd": _usd(one.usd),
-        "avoidable_usd": _usd(one.avoidable_usd),
+        fields |= {"is_logged": group.certainty == "logged", "certainty": group.certainty}
+    return fields | {
+        "breaks": group.breaks,
+        "tokens": group.tokens,
+        "usd": _usd(group.usd),
+        "avoidable_usd": _usd(group.avoidable_usd),
     }
 
 
@@ -79,10 +79,10 @@ def head(page: Page, total: CacheTotal, breaks: Sequence[CacheBreak]) -> None:
 
 def sums_text(page: Page, total: CacheTotal, by: str, sums: Sequence[Sum], shown: int | None) -> None:
     """Sums of breaks as a table; by reason with what is too small to be one, so that the table sums up."""
-    rows = [[*_key(one, by), *_numbers(one)] for one in sums[:shown]]
+    rows = [[*_key(group, by), *_numbers(group)] for group in sums[:shown]]
     names = ("reason", "known") if by == "reason" else (by,)
     if by == "reason":
-        tokens, usd = sum(one.tokens for one in sums), sum(one.priced_usd for one in sums)
+        tokens, usd = sum(group.tokens for group in sums), sum(group.priced_usd for group in sums)
         rows.append(
             ["less than 2,000 a call", None, None, total.rebuilt_tokens - tokens, total.rebuilt_usd - usd, None]
         )
@@ -92,45 +92,45 @@ def sums_text(page: Page, total: CacheTotal, by: str, sums: Sequence[Sum], shown
     page.say(_KNOWN)
 
 
-def _key(one: Sum, by: str) -> list[str | None]:
+def _key(group: Sum, by: str) -> list[str | None]:
     if by == "reason":
-        return [reason_of(one.key or "").label, one.certainty]
-    if by == "project" and one.key is not None:
-        return [text.shorten_path(one.key, 32)]
-    return [one.key[:8] if by == "session" and one.key else one.key]
+        return [reason_of(group.key or "").label, group.certainty]
+    if by == "project" and group.key is not None:
+        return [text.shorten_path(group.key, 32)]
+    return [group.key[:8] if by == "session" and group.key else group.key]
 
 
-def _numbers(one: Sum) -> list[float | None]:
-    unpriced = one.usd is None
+def _numbers(group: Sum) -> list[float | None]:
+    unpriced = group.usd is None
     return [
-        one.breaks,
-        one.tokens,
-        text.at_least(one.priced_usd, unpriced),
-        text.at_least(one.priced_avoidable_usd, unpriced),
+        group.breaks,
+        group.tokens,
+        text.at_least(group.priced_usd, unpriced),
+        text.at_least(group.priced_avoidable_usd, unpriced),
     ]
 
 
 def breaks_text(page: Page, breaks: Sequence[CacheBreak], shown: int) -> None:
     """The single breaks, the dearest first."""
-    dearest = sorted(breaks, key=lambda one: (-(one.avoidable_usd or 0), -one.tokens))
+    dearest = sorted(breaks, key=lambda row: (-(row.avoidable_usd or 0), -row.tokens))
     rows = [
         [
-            (one.session or "")[:8],
-            f"#{one.message}" if one.agent == "main" else f"{one.agent} #{one.message}",
-            (one.time or "")[:16].replace("T", " "),
-            _reason(one),
-            one.tokens,
-            one.avoidable_usd,
+            (row.session or "")[:8],
+            f"#{row.message}" if row.agent == "main" else f"{row.agent} #{row.message}",
+            (row.time or "")[:16].replace("T", " "),
+            _reason(row),
+            row.tokens,
+            row.avoidable_usd,
         ]
-        for one in dearest[:shown]
+        for row in dearest[:shown]
     ]
     page.rows(["session", "message", "time (UTC)", "reason", "tokens", "avoidable_usd"], rows, _FORMS)
     if len(breaks) > shown:
         page.say(f"+ {len(breaks) - shown:,} more; --limit {len(breaks)} shows all")
 
 
-def _reason(one: CacheBreak) -> str:
-    label = reason_of(one.reason).label
-    if one.reason in ("pause", "long_pause") and one.gap_s is not None:
-        return f"pause of {span(one.gap_s)}"
-    return f"{label}: {one.detail}" if one.detail else label
+def _reason(row: CacheBreak) -> str:
+    label = reason_of(row.reason).label
+    if row.reason in ("pause", "long_pause") and row.gap_s is not None:
+        return f"pause of {span(row.gap_s)}"
+    return f"{label}: {row.detail}" if row.detail else label

@@ -36,7 +36,7 @@ def as_json(
         "calls": bill.calls,
         "unpriced_calls": bill.unpriced_calls,
         "placeholder_calls": bill.placeholder_calls,
-        "parts": [_part(one) for one in bill.parts],
+        "parts": [_part(part) for part in bill.parts],
         "subagents": [_thread(row, bill.usd) for row in bill.threads],
         "largest_avoidable": None
         if avoidable is None
@@ -52,8 +52,8 @@ def as_json(
             "message": avoidable.largest.message,
             "gap_s": avoidable.largest.gap_s,
         },
-        "moments": [_moment(one) for one in moments],
-        "instead": [one._asdict() | {"saves_usd": _usd(one.saves_usd)} for one in ways],
+        "moments": [_moment(moment) for moment in moments],
+        "instead": [way._asdict() | {"saves_usd": _usd(way.saves_usd)} for way in ways],
         "sentence": said,
     }
 
@@ -62,27 +62,27 @@ def _usd(value: float | None) -> float | None:
     return None if value is None else round(value, 9)
 
 
-def _part(one: Part) -> dict[str, Any]:
-    share = None if one.share is None else round(one.share, 4)
-    return {"part": one.part, "usd": _usd(one.usd), "tokens": one.tokens, "share": share}
+def _part(part: Part) -> dict[str, Any]:
+    share = None if part.share is None else round(part.share, 4)
+    return {"part": part.part, "usd": _usd(part.usd), "tokens": part.tokens, "share": share}
 
 
 def _thread(row: ThreadCost, whole: float) -> dict[str, Any]:
     named = ("agent", "description", "spawn", "calls", "unpriced_calls", "placeholder_calls")
-    told = {name: getattr(row, name) for name in named}
-    told |= {"cost_usd": _usd(row.cost_usd), "priced_usd": _usd(row.priced_usd)}
-    return told | {"parts": [_part(one) for one in parts_of([row], whole)]}
+    fields = {name: getattr(row, name) for name in named}
+    fields |= {"cost_usd": _usd(row.cost_usd), "priced_usd": _usd(row.priced_usd)}
+    return fields | {"parts": [_part(part) for part in parts_of([row], whole)]}
 
 
-def _moment(one: Moment) -> dict[str, Any]:
+def _moment(moment: Moment) -> dict[str, Any]:
     return {
-        "session": one.session,
-        "agent": one.agent,
-        "message": one.message,
-        "time": one.time,
-        "usd": _usd(one.cost_usd),
-        "mostly": mostly(one),
-        "reason": one.reason,
+        "session": moment.session,
+        "agent": moment.agent,
+        "message": moment.message,
+        "time": moment.time,
+        "usd": _usd(moment.cost_usd),
+        "mostly": mostly(moment),
+        "reason": moment.reason,
     }
 
 
@@ -99,17 +99,20 @@ def as_text(
     if moments:
         page.head("The dearest calls")
         heads = ["message", "time (UTC)", "usd", "mostly"]
-        rows = [[_place(one), (one.time or "")[:16].replace("T", " "), one.cost_usd, _mostly(one)] for one in moments]
+        rows = [
+            [_place(moment), (moment.time or "")[:16].replace("T", " "), moment.cost_usd, _mostly(moment)]
+            for moment in moments
+        ]
         if not is_session:
             heads, rows = (
                 ["session", *heads],
-                [[(one.session or "")[:8], *row] for one, row in zip(moments, rows, strict=True)],
+                [[(moment.session or "")[:8], *row] for moment, row in zip(moments, rows, strict=True)],
             )
         page.rows(heads, rows, {"usd": text.usd})
     if ways:
         page.head("Instead")
-        for one in ways:
-            page.say(f"{one.do} ({one.why}).")
+        for way in ways:
+            page.say(f"{way.do} ({way.why}).")
     page.say()
     page.say(
         "Tokens are exact, USD is derived, at list price; the parts sum to the cost. `crusts cache` has every break."
@@ -117,20 +120,22 @@ def as_text(
 
 
 def _parts_text(page: Page, bill: Bill) -> None:
-    shown = sorted((one for one in bill.parts if one.tokens or one.usd), key=lambda one: -one.usd)
-    most = max((one.usd for one in shown), default=0.0)
+    shown = sorted((part for part in bill.parts if part.tokens or part.usd), key=lambda part: -part.usd)
+    most = max((part.usd for part in shown), default=0.0)
     rows: list[list[object]] = [
         [
-            f"{len(bill.threads):,} subagents" if one.part == SUBAGENTS and len(bill.threads) > 1 else _label(one.part),
-            one.tokens,
-            one.usd,
-            one.share,
-            "█" * round(_BAR * one.usd / most) if most else "",
+            f"{len(bill.threads):,} subagents"
+            if part.part == SUBAGENTS and len(bill.threads) > 1
+            else _label(part.part),
+            part.tokens,
+            part.usd,
+            part.share,
+            "█" * round(_BAR * part.usd / most) if most else "",
         ]
-        for one in shown
+        for part in shown
     ]
     whole = text.at_least(bill.usd, not bill.is_whole or bill.placeholder_calls)
-    tokens = sum(one.tokens for one in bill.parts if one.part != "searches")
+    tokens = sum(part.tokens for part in bill.parts if part.part != "searches")
     rows.append(["all", tokens, whole, 1.0 if bill.usd else None, ""])
     page.rows(["part", "tokens", "usd", "share", ""], rows, {**_FORMS, "usd": text.usd, "share": text.percent})
 
@@ -159,13 +164,13 @@ def _threads_text(page: Page, threads: Sequence[ThreadCost], *, is_session: bool
         page.say(f"+ {len(threads) - _SHOWN:,} more, counted above")
 
 
-def _place(one: Moment) -> str:
-    number = f"#{one.message}" if one.message is not None else "?"
-    return number if one.agent == "main" else f"{one.agent} {number}"
+def _place(moment: Moment) -> str:
+    number = f"#{moment.message}" if moment.message is not None else "?"
+    return number if moment.agent == "main" else f"{moment.agent} {number}"
 
 
-def _mostly(one: Moment) -> str:
-    part = mostly(one)
-    if part == "rebuilt" and one.reason is not None:
-        return f"{LABELS[part]}: {reason_of(one.reason).label}"
+def _mostly(moment: Moment) -> str:
+    part = mostly(moment)
+    if part == "rebuilt" and moment.reason is not None:
+        return f"{LABELS[part]}: {reason_of(moment.reason).label}"
     return LABELS[part]

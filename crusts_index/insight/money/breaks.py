@@ -134,14 +134,14 @@ class Sum(NamedTuple):
 def summed(key: str | None, certainty: str | None, breaks: Iterable[CacheBreak]) -> Sum:
     """What breaks come to."""
     known = list(breaks)
-    usd = [one.usd for one in known if one.usd is not None]
-    avoidable = [one.avoidable_usd for one in known if one.avoidable_usd is not None]
+    usd = [row.usd for row in known if row.usd is not None]
+    avoidable = [row.avoidable_usd for row in known if row.avoidable_usd is not None]
     is_whole = len(usd) == len(known)
     return Sum(
         key,
         certainty,
         len(known),
-        sum(one.tokens for one in known),
+        sum(row.tokens for row in known),
         sum(usd) if is_whole else None,
         sum(avoidable) if len(avoidable) == len(known) else None,
         sum(usd),
@@ -152,22 +152,24 @@ def summed(key: str | None, certainty: str | None, breaks: Iterable[CacheBreak])
 def by_reason(breaks: Iterable[CacheBreak]) -> list[Sum]:
     """Sums by reason and how it is known, the most avoidable USD first."""
     groups: dict[tuple[str, str], list[CacheBreak]] = {}
-    for one in breaks:
-        groups.setdefault((one.reason, one.certainty), []).append(one)
-    return _ordered(summed(reason, certainty, some) for (reason, certainty), some in groups.items())
+    for row in breaks:
+        groups.setdefault((row.reason, row.certainty), []).append(row)
+    return _ordered(summed(reason, certainty, same) for (reason, certainty), same in groups.items())
 
 
 def by_column(breaks: Iterable[CacheBreak], column: str) -> list[Sum]:
     """Sums by day, project, model or session: days in their order, of all else the most avoidable USD first."""
     groups: dict[str | None, list[CacheBreak]] = {}
-    for one in breaks:
-        groups.setdefault(getattr(one, column), []).append(one)
-    sums = [summed(key, None, some) for key, some in groups.items()]
-    return sorted(sums, key=lambda one: one.key or "") if column == "day" else _ordered(sums)
+    for row in breaks:
+        groups.setdefault(getattr(row, column), []).append(row)
+    sums = [summed(key, None, same) for key, same in groups.items()]
+    return sorted(sums, key=lambda group: group.key or "") if column == "day" else _ordered(sums)
 
 
 def _ordered(sums: Iterable[Sum]) -> list[Sum]:
-    return sorted(sums, key=lambda one: (-one.priced_avoidable_usd, -one.tokens, one.key or "", one.certainty or ""))
+    return sorted(
+        sums, key=lambda group: (-group.priced_avoidable_usd, -group.tokens, group.key or "", group.certainty or "")
+    )
 
 
 class Agreement(NamedTuple):
@@ -188,5 +190,5 @@ _ALIKE = {
 
 def agreement(breaks: Iterable[CacheBreak]) -> Agreement:
     """How well what is inferred agrees with what the API told, where it told anything."""
-    told = [one for one in breaks if one.told is not None]
-    return Agreement(len(told), sum(one.inferred in _ALIKE.get(one.told or "", {one.told}) for one in told))
+    logged = [row for row in breaks if row.told is not None]
+    return Agreement(len(logged), sum(row.inferred in _ALIKE.get(row.told or "", {row.told}) for row in logged))

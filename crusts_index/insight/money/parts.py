@@ -63,9 +63,9 @@ def bill_of(rows: Sequence[ThreadCost]) -> Bill:
         parts.append(
             Part(
                 SUBAGENTS,
-                sum(one.usd for one in within),
-                sum(one.tokens for one in within if one.part != "searches"),
-                _share(sum(one.usd for one in within), usd),
+                sum(part.usd for part in within),
+                sum(part.tokens for part in within if part.part != "searches"),
+                _share(sum(part.usd for part in within), usd),
             )
         )
     return Bill(
@@ -80,12 +80,12 @@ def bill_of(rows: Sequence[ThreadCost]) -> Bill:
 
 def parts_of(rows: Sequence[ThreadCost], whole: float) -> list[Part]:
     """The parts of threads, and their shares of a whole cost."""
-    found = []
+    parts = []
     for part in LABELS:
         usd = sum(getattr(row, f"{part}_usd") for row in rows)
         tokens = sum(getattr(row, part if part == "searches" else f"{part}_tokens") for row in rows)
-        found.append(Part(part, usd, tokens, _share(usd, whole)))
-    return found
+        parts.append(Part(part, usd, tokens, _share(usd, whole)))
+    return parts
 
 
 def _share(usd: float, whole: float) -> float | None:
@@ -108,25 +108,25 @@ def largest_avoidable(breaks: Sequence[CacheBreak]) -> Avoidable | None:
     Pauses of any length are one: those over an hour are over five minutes too.
     """
     sums = [
-        summed(key, None, some)
+        summed(key, None, same)
         for key in dict.fromkeys(map(_family, breaks))
-        if (some := [one for one in breaks if _family(one) == key])
+        if (same := [row for row in breaks if _family(row) == key])
     ]
     if not sums:
         return None
-    most = max(sums, key=lambda one: (one.priced_avoidable_usd, one.tokens))
-    mine = [one for one in breaks if _family(one) == most.key]
-    if all(one.reason == _LONG for one in mine):
+    most = max(sums, key=lambda group: (group.priced_avoidable_usd, group.tokens))
+    mine = [row for row in breaks if _family(row) == most.key]
+    if all(row.reason == _LONG for row in mine):
         most = most._replace(key=_LONG)
     return Avoidable(most, max(mine, key=_weight))
 
 
-def _family(one: CacheBreak) -> str:
-    return _PAUSE if one.reason == _LONG else one.reason
+def _family(row: CacheBreak) -> str:
+    return _PAUSE if row.reason == _LONG else row.reason
 
 
-def _weight(one: CacheBreak) -> tuple[float, int]:
-    return (one.avoidable_usd or 0.0, one.tokens)
+def _weight(row: CacheBreak) -> tuple[float, int]:
+    return (row.avoidable_usd or 0.0, row.tokens)
 
 
 def sentence(bill: Bill, avoidable: Avoidable | None, *, is_session: bool) -> str:
@@ -145,20 +145,24 @@ def sentence(bill: Bill, avoidable: Avoidable | None, *, is_session: bool) -> st
 
 
 def _largest_words(avoidable: Avoidable, *, is_session: bool) -> str:
-    total, one = avoidable
+    total, dearest = avoidable
     count, reason = total.breaks, reason_of(total.key or "")
     spent = dollars(total.priced_usd, is_bound=total.usd is None)
     why = reason.once if count == 1 else reason.often.replace("{}", f"{count:,}", 1)
-    place = f"at #{one.message}" if one.message is not None else "at a call"
+    place = f"at #{dearest.message}" if dearest.message is not None else "at a call"
     if not is_session:
-        place += f" of {(one.session or '')[:8]}"
-    if one.agent not in (None, "main"):
-        place += f" in {one.agent}"
-    when = f"when you came back after {span(one.gap_s)} " if one.reason in (_PAUSE, _LONG) and one.gap_s else ""
-    largest = "," if count == 1 else f"; the largest, {dollars(one.usd or 0.0)},"
+        place += f" of {(dearest.session or '')[:8]}"
+    if dearest.agent not in (None, "main"):
+        place += f" in {dearest.agent}"
+    when = (
+        f"when you came back after {span(dearest.gap_s)} "
+        if dearest.reason in (_PAUSE, _LONG) and dearest.gap_s
+        else ""
+    )
+    largest = "," if count == 1 else f"; the largest, {dollars(dearest.usd or 0.0)},"
     return (
         f"of which {spent} went into sending {amount(total.tokens)} tokens again {why}{largest} {place}"
-        f" {when}with {amount(one.context_tokens)} in the window."
+        f" {when}with {amount(dearest.context_tokens)} in the window."
     )
 
 
@@ -174,20 +178,20 @@ def ways(avoidable: Avoidable | None, breaks: Iterable[CacheBreak], freed_share:
     """What to do instead; `freed_share` is what a compaction frees of a window."""
     if avoidable is None:
         return []
-    total, one = avoidable
+    total, dearest = avoidable
     instead = reason_of(total.key or "").instead
     if not instead:
         return []
     if total.key in (_PAUSE, _LONG, "resumed_agent"):
-        left = one.context_tokens * (1 - freed_share)
+        left = dearest.context_tokens * (1 - freed_share)
         saved = sum(
             (each.usd or 0.0) * max(0.0, 1 - each.context_tokens * (1 - freed_share) / each.tokens)
             for each in breaks
-            if _family(each) == _family(one)
+            if _family(each) == _family(dearest)
         )
         why = (
-            f"of {amount(one.context_tokens)} a compaction leaves about {amount(left)}, so that much is sent again and"
-            f" no more: {_less(saved, total.breaks)}"
+            f"of {amount(dearest.context_tokens)} a compaction leaves about {amount(left)}, so that much is sent again"
+            f" and no more: {_less(saved, total.breaks)}"
         )
         return [Way(instead, why, saved)]
     saved = total.priced_avoidable_usd
