@@ -162,7 +162,7 @@ def test_what_is_not_indexed(folder: ClaudeFolder, t: Transcript) -> None:
     assert ("warn", True) == _begins(diagnose(folder)["Index fresh"], "1 transcripts are not read to their end")
     found = diagnose(folder, "--fix")
     assert "pass" == found["Index fresh"][0]
-    assert any(line.startswith("Read 1 transcripts") for line in found["fixed"])
+    assert any(line.startswith("Read 1 transcript (") for line in found["fixed"])
 
 
 def test_transcripts_about_to_be_deleted(folder: ClaudeFolder, t: Transcript) -> None:

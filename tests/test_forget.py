@@ -93,7 +93,7 @@ def test_the_words_are_kept_before_and_nowhere_afterwards(folder: ClaudeFolder) 
     assert any(line.startswith("search.db") for line in kept_in(home, *SECRETS))
     out = forget(folder, SESSION).out
     assert [] == kept_in(home, *SECRETS)
-    assert out.startswith("Forgotten: 1 sessions, 1 transcripts, ")
+    assert out.startswith("Forgotten: 1 session, 1 transcript, ")
     assert [] == folder.crusts("search", PROMPT, "--json").json()["hits"]
     assert 1 == folder.crusts("search", "build", "--json").json()["total"]
     assert_sound(db_of(folder))

@@ -123,7 +123,7 @@ def test_what_was_lost_is_fetched_again_for_at_least_what_is_priced(tmp_path: Pa
     said = f"≥ {text.usd(usd[1])}"
     assert f"tokens for {said}." in folder.crusts("lost").out
     over_all = folder.crusts("lost", "--all")
-    assert (2, True) == (over_all.out.count(said), "1 compactions have a part without a price" in over_all.out)
+    assert (2, True) == (over_all.out.count(said), "A part of 1 compaction has no price" in over_all.out)
     assert round(usd[1], 6) == folder.crusts("lost", "--all", "--json").json()["total"]["reacquiredCostUsd"]
 
 

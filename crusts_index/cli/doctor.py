@@ -77,7 +77,7 @@ def _mend(settings: Settings) -> list[str]:
             settings, Options(keep_text=keeps_text(settings), progress=progress, fits=may_fit(settings))
         )
         if summary.changed:
-            done.append(f"Read {summary.changed:,} transcripts ({text.size(summary.bytes_read)}).")
+            done.append(f"Read {text.plural(summary.changed, 'transcript')} ({text.size(summary.bytes_read)}).")
     with suppress(CrustsError):
         keep_up(settings, None)
     return done

@@ -122,8 +122,8 @@ def _tell(settings: Settings, done: Forgotten, kept: Kept) -> None:
 
 def _tell_in_text(done: Forgotten, kept: Kept) -> None:
     console.put(
-        f"Forgotten: {len(done.sessions):,} sessions, {len(done.transcripts):,} transcripts,"
-        f" {done.records:,} records, {done.calls - done.shared_calls:,} API calls."
+        f"Forgotten: {text.plural(len(done.sessions), 'session')}, {text.plural(len(done.transcripts), 'transcript')},"
+        f" {text.plural(done.records, 'record')}, {text.plural(done.calls - done.shared_calls, 'API call')}."
     )
     if done.shared_calls:
         console.put(f"{done.shared_calls:,} API calls stay: other sessions have them too.")

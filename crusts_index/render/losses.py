@@ -105,7 +105,8 @@ def costs_text(
     page.say("focus: how many were told what to keep. refill: calls until the window was full again, the median.")
     page.say(_NOTE)
     if total.unpriced:
-        page.say(f"{total.unpriced} compactions have a part without a price: try `crusts index --prices --fetch`.")
+        count = text.plural(total.unpriced, "compaction")
+        page.say(f"A part of {count} has no price: try `crusts index --prices --fetch`.")
 
 
 def how_of(event: Event) -> str:
