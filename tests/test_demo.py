@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from crusts_index.claude.demo import MARKER, RECORDED_AT, RECORDED_IN, project_name, recording, write_demo
+from crusts_index.claude.demo import MARKER, RECORDED_AT, RECORDED_IN, recording, write_demo
+from crusts_index.claude.roots import project_slug, slugged
 from crusts_index.errors import CrustsError
 from tests.builders import ClaudeFolder
 from tests.demo_recorder import packed, record_demo
@@ -97,16 +98,17 @@ def test_recorded_twice_the_file_is_the_same() -> None:
 
 
 def test_it_is_laid_out_in_its_folder(tmp_path: Path) -> None:
-    """A path says the new folder wherever the recording says the old one, also one that JSON must escape."""
-    folder = tmp_path / 'a "café"'
+    """A path says the new folder wherever the recording says the old one, also one that JSON must escape;
+    projects have the names that Claude Code gives them there."""
+    folder = tmp_path / 'a "café" 🍞'
     write_demo(folder, NOW)
     recorded = {name: data.decode() for name, data in recording()}
     for path in folder.rglob("*.jsonl"):
-        name = str(path.relative_to(folder)).replace(project_name(folder), project_name(RECORDED_IN))
+        name = str(path.relative_to(folder)).replace(slugged(str(folder)), slugged(RECORDED_IN))
         text = path.read_text(encoding="utf-8")
         assert f"{RECORDED_IN}/" not in text.replace(json.dumps(str(folder), ensure_ascii=False)[1:-1], "")
         folders = {record["cwd"] for record in map(json.loads, text.splitlines()) if "cwd" in record}
-        assert {project_name(cwd) for cwd in folders} == {path.relative_to(folder / "projects").parts[0]}
+        assert {project_slug(cwd) for cwd in folders} == {path.relative_to(folder / "projects").parts[0]}
         assert recorded[name].count(RECORDED_IN) == text.count("café")
     (trusted,) = json.loads((folder / ".claude.json").read_text(encoding="utf-8"))["projects"]
     assert str(folder / "work" / "orchard-api") == trusted

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from crusts_index.claude.roots import slugged
 from crusts_index.errors import CrustsError
 
 MARKER = ".crusts-demo"
@@ -21,7 +22,6 @@ RECORDED_AT = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 RECORDED_IN = "/demo"
 SET_UP = timedelta(days=60)  # how long before now the configuration was last touched
 
-_NOT_PLAIN = re.compile(r"[^A-Za-z0-9]")
 _TIME = re.compile(rb"(?<!\d)(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d\d\d)?Z")
 
 
@@ -80,16 +80,11 @@ def recording() -> Iterator[tuple[str, bytes]]:
             yield name, archive.read(name)
 
 
-def project_name(folder: Path | str) -> str:
-    """The name under which Claude Code keeps the transcripts of a working folder."""
-    return _NOT_PLAIN.sub("-", str(folder))
-
-
 def _moved(folder: str, now: datetime) -> Iterator[tuple[str, bytes]]:
     """The recorded files, in `folder`, with every time as long before `now` as it was before the recording."""
     later = now - RECORDED_AT
     path = json.dumps(folder, ensure_ascii=False)[1:-1].encode("utf-8", "replace")
-    old, new = project_name(RECORDED_IN), project_name(folder)
+    old, new = slugged(RECORDED_IN), slugged(folder)
     moved: dict[bytes, bytes] = {}  # times repeat
 
     def move(found: re.Match[bytes]) -> bytes:

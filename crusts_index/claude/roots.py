@@ -86,12 +86,15 @@ def project_slug(path: str) -> str:
 
     A longer name goes on with `-` and a hash that differs between builds: compare the first 200 characters.
     """
-    name = composed(os.path.realpath(path))
-    kept = (
+    return slugged(os.path.realpath(path))[:MAX_SLUG]
+
+
+def slugged(path: str) -> str:
+    """A path as it stands in such a name, uncut."""
+    return "".join(
         character if character.isascii() and character.isalnum() else "-" * (1 + (character > "\uffff"))
-        for character in name
+        for character in composed(path)
     )
-    return "".join(kept)[:MAX_SLUG]
 
 
 def _default_dirs(environ: "Mapping[str, str]") -> list[str]:

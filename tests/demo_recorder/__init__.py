@@ -9,7 +9,8 @@ import json
 import zipfile
 from pathlib import Path
 
-from crusts_index.claude.demo import RECORDED_AT, RECORDED_IN, project_name
+from crusts_index.claude.demo import RECORDED_AT, RECORDED_IN
+from crusts_index.claude.roots import slugged
 from crusts_index.transcript.measure import measure
 from tests.demo_recorder.projects import INSTRUCTIONS, MEMORY
 from tests.demo_recorder.sessions import tell
@@ -38,7 +39,7 @@ def record_demo() -> Files:
     for session in tell(folder / "work", RECORDED_AT):
         files |= transcripts(session)
     return {
-        name.replace(project_name(folder), project_name(RECORDED_IN)): data.replace(
+        name.replace(slugged(str(folder)), slugged(RECORDED_IN)): data.replace(
             str(folder).encode(), RECORDED_IN.encode()
         )
         for name, data in files.items()
@@ -47,7 +48,7 @@ def record_demo() -> Files:
 
 def transcripts(session: Told) -> Files:
     """The main transcript, its subagents and their sidecars."""
-    place = f"projects/{project_name(session.main.cwd)}"
+    place = f"projects/{slugged(str(session.main.cwd))}"
     files = {}
     for thread in session.threads:
         name = f"{place}/{thread.session}"
@@ -79,7 +80,7 @@ def surroundings(folder: Path) -> Files:
         "settings.json": as_kept(settings),
         ".claude.json": as_kept({"mcpServers": {"github": github}, "projects": project}),
         "work/lantern-web/.mcp.json": as_kept({"mcpServers": {"playwright": playwright}}),
-        f"projects/{project_name(orchard)}/memory/MEMORY.md": MEMORY.encode(),
+        f"projects/{slugged(str(orchard))}/memory/MEMORY.md": MEMORY.encode(),
         **{name: text.encode() for name, text in INSTRUCTIONS.items()},
     }
 
