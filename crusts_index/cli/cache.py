@@ -29,7 +29,7 @@ class By(enum.StrEnum):
 def cache(
     settings: Settings,
     by: Annotated[By, Option("--by", help="What a row stands for.")] = By.REASON,
-    breaks: Annotated[bool, Option("--breaks", help="The single breaks, the dearest first.")] = False,
+    breaks: Annotated[bool, Option("--breaks", help="The single breaks instead, the dearest first.")] = False,
     since: options.Since = None,
     until: options.Until = None,
     limit: options.Limit = None,
