@@ -70,20 +70,22 @@ def shown(folder: ClaudeFolder, stdin: str | bytes, *args: str, **env: str) -> s
 
 
 def test_store_transcript_and_payload_say_the_same(tmp_path: Path) -> None:
-    """Without a store, with one, and with one that is behind: percent of the right limit, and calls left."""
+    """Without a store, with one, and with one that is behind: percent of the right limit, and calls left. Only a store
+    has prices."""
     folder = ClaudeFolder(tmp_path)
     t = talk(folder, 20_000, 22_000, 24_000, 26_000)
     line = "○ 13% · 157 calls left · cache cold"
     assert line == shown(folder, payload(t))
     folder.crusts("index")
-    assert line == shown(folder, payload(t))
+    assert line + ", next $0.16" == shown(folder, payload(t))
     t.response("on", context=28_000, output=100)
     t.append()
-    assert "○ 14% · 154 calls left · cache cold" == shown(folder, payload(t))
-    assert "○ 3% · 1,043 calls left · cache cold" == shown(folder, payload(t, **window(1_000_000, 28_000)))
+    line = "○ 14% · 154 calls left · cache cold, next $0.18"
+    assert line == shown(folder, payload(t))
+    assert line.replace("14% · 154", "3% · 1,043") == shown(folder, payload(t, **window(1_000_000, 28_000)))
     # The payload is ahead of the transcript, then behind it.
     assert "○ 15% · 151 calls left" == shown(folder, payload(t, **window(200_000, 30_000)))
-    assert "○ 14% · 154 calls left · cache cold" == shown(folder, payload(t, **window(200_000, 26_000)))
+    assert line == shown(folder, payload(t, **window(200_000, 26_000)))
 
 
 def compacted(t: Transcript) -> None:
@@ -190,13 +192,13 @@ def test_what_is_new_is_taken_in(tmp_path: Path) -> None:
     before = ask(db, "select * from transcripts")
     assert "○ 13%" in folder.crusts("statusline", "--no-index", stdin=payload(t)).out
     assert before == ask(db, "select * from transcripts")
-    assert "○ 13% · 157 calls left · cache cold" == shown(folder, payload(t))
+    assert "○ 13% · 157 calls left · cache cold, next $0.16" == shown(folder, payload(t))
     whole = t.path.stat().st_size - len(last) // 2
     assert [(whole,)] == ask(db, "select offset from transcripts")
 
 
 def test_marks_and_cache(tmp_path: Path) -> None:
-    """A re-read or an oversized result of the last step is marked, older ones are not; a fresh cache is warm."""
+    """A re-read or an oversized result of the last step is marked, older ones are not; a fresh cache has minutes."""
     folder = ClaudeFolder(tmp_path)
     t = folder.main(start=datetime.now(UTC) - timedelta(seconds=60))
     t.prompt("begin")
@@ -204,7 +206,7 @@ def test_marks_and_cache(tmp_path: Path) -> None:
     t.read("/x/a.py", "y = 1\n" * 2_000, context=23_000)
     t.write()
     assert "↻ a.py 3.0k re-read" in shown(folder, payload(t))
-    assert shown(folder, payload(t)).endswith("cache warm")
+    assert shown(folder, payload(t)).endswith(("cache 4m", "cache 3m"))
     folder.crusts("index")
     assert "↻ a.py 3.0k re-read" in shown(folder, payload(t))
     t.edit("/x/a.py", context=26_000)
@@ -372,7 +374,7 @@ def test_twenty_at_once(tmp_path: Path) -> None:
         other.prompt("begin")
         other.write()
         folder.crusts("index")
-        assert {"○ 30% · 144 calls left · cache cold"} == set(lines)
+        assert {"○ 30% · 144 calls left · cache cold, next $0.37"} == set(lines)
 
 
 # ---------------------------------------------------------------------- in Claude Code's settings
@@ -524,6 +526,6 @@ def test_nothing_slow_is_imported(tmp_path: Path) -> None:
         text=True,
         check=True,
     )
-    assert "○ 13% · 157 calls left · cache cold\n" == done.stdout
+    assert "○ 13% · 157 calls left · cache cold, next $0.16\n" == done.stdout
     slow = {"re", "json", "typing", "pathlib", "typer", "rich", "sqlalchemy", "pydantic", "msgspec", "subprocess"}
     assert set() == slow & set(done.stderr.split())

@@ -3,9 +3,10 @@ is new of the transcript speaks against it; else as for any other command (D10).
 
 import os
 
-from crusts_index.quick.live import Live, cache_life
+from crusts_index.quick.clock import Clock, clock_of
+from crusts_index.quick.live import Live
 from crusts_index.rows.live import LiveCalls
-from crusts_index.store.when import iso
+from crusts_index.store.when import of_stamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,8 +51,7 @@ class Brief(Live):
         self.window = judge(evidence, self._told_settings(head, calls), self._habits())
         later = evidence.grown_calls + 1 - calls.calls
         self.since = calls.before_id or calls.id if not later else calls.id if later == 1 else None
-        if later == len(ahead):  # the last call is logged
-            self.is_warm = self._cache(calls, ahead)
+        self.clock = self._cache(calls, ahead, is_logged=later == len(ahead))
         return True
 
     def _ahead(self) -> "list[Ahead] | None":
@@ -101,9 +101,11 @@ class Brief(Live):
 
         return around_rows(rows).settings
 
-    def _cache(self, calls: LiveCalls, ahead: "list[Ahead]") -> bool | None:
-        life = cache_life(is_long=calls.is_long == 1)
-        if not ahead:
-            return self.now_ms - calls.time_ms < life if calls.is_cached and calls.time_ms is not None else None
-        # Times as logged sort as they are, so that nothing is to be imported that reads them.
-        return ahead[-1].stamp > iso(self.now_ms - life) if ahead[-1].is_cached else None
+    def _cache(self, calls: LiveCalls, ahead: "list[Ahead]", *, is_logged: bool) -> Clock | None:
+        used_ms = None
+        if is_logged:
+            is_cached, used_ms = calls.is_cached, calls.time_ms
+            if ahead:
+                is_cached, used_ms = ahead[-1].is_cached, of_stamp(ahead[-1].stamp)
+            used_ms = used_ms if is_cached else None
+        return clock_of(self._named.told, used_ms, calls.id, self.now_ms, is_long=calls.is_long == 1)

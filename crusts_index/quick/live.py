@@ -7,6 +7,7 @@ import sys
 from crusts_index.claude.transcripts import place_of
 from crusts_index.errors import CrustsError, ignored
 from crusts_index.quick import target
+from crusts_index.quick.clock import Clock, clock_of
 from crusts_index.quick.named import PATIENCE, Named, open_quietly, stem_of
 from crusts_index.regular import is_regular
 from crusts_index.rows.live import LiveResult, LiveTranscript
@@ -32,8 +33,6 @@ MOST_APART = 4 << 20
 """Bytes of a transcript that are read again and again while the store is not to be written."""
 REREAD_TOKENS = 1_000
 OVERSIZED_TOKENS = 10_000
-_CACHE_MS = 300_000
-_CACHE_1H_MS = 3_600_000
 
 
 class Live:
@@ -41,8 +40,8 @@ class Live:
     nothing; `facts` are there where they were needed. A watch has more time, and makes a store
     where there is none.
 
-    `since` is the call from which on results have just come in, None for none; `is_warm` whether the last call's cache
-    is still there: for 5 minutes, or an hour where it was written for one; None where it had none.
+    `since` is the call from which on results have just come in, None for none; `clock` is when the cache of the last
+    call expires, None where it had none.
     """
 
     facts: "Facts"
@@ -51,7 +50,7 @@ class Live:
     project: str
     compactions: int
     since: int | None = None
-    is_warm: bool | None = None
+    clock: Clock | None = None
 
     def __init__(
         self, settings: "Settings", named: Named, now_ms: int, *, trim: bool = False, is_watch: bool = False
@@ -80,6 +79,11 @@ class Live:
     def is_known(self) -> bool:
         """Whether anything at all is known of the window."""
         return self.window.size is not None
+
+    @property
+    def is_warm(self) -> bool | None:
+        """Whether the last call's cache is still there; None where it had none."""
+        return None if self.clock is None else self.clock.expires_ms > self.now_ms
 
     @property
     def is_behind(self) -> bool:
@@ -195,13 +199,20 @@ class Live:
         self.compactions = len(facts.all_compactions)
         self.window = window_of(facts, self._window_settings(facts), self._habits())
         live = [call for call in facts.calls if call.live_epoch]
-        if not live:
-            return
-        self.since = live[-2].id if len(live) > 1 else live[-1].id
-        last = live[-1]
-        if last.time_ms is not None and last.cache_read_tokens + last.cache_write_tokens:
-            written = next((call for call in reversed(facts.calls) if call.cache_write_tokens), last)
-            self.is_warm = self.now_ms - last.time_ms < cache_life(is_long=bool(written.cache_write_1h_tokens))
+        if live:
+            self.since = live[-2].id if len(live) > 1 else live[-1].id
+        self.clock = self._clock(live[-1] if live else None)
+
+    def _clock(self, last: "Call | None") -> Clock | None:
+        logged = [call for call in self.facts.calls if call.time_ms is not None]
+        written = next((call for call in reversed(logged) if call.cache_write_tokens), None)
+        return clock_of(
+            self._named.told,
+            last.time_ms if last is not None and last.cache_read_tokens + last.cache_write_tokens else None,
+            logged[-1].id if logged else None,
+            self.now_ms,
+            is_long=written is not None and bool(written.cache_write_1h_tokens),
+        )
 
     def _load(self) -> "Facts":
         from crusts_index.insight.session.loading import load
@@ -286,8 +297,3 @@ class Live:
             on_path=True,
             live_epoch=True,
         )
-
-
-def cache_life(*, is_long: bool) -> int:
-    """Milliseconds that a cache lives."""
-    return _CACHE_1H_MS if is_long else _CACHE_MS

@@ -83,6 +83,7 @@ def sentence(live: "Live") -> str:
 def document(live: "Live") -> "dict[str, Any]":
     """The same as JSON, under the names that `analyze` gives them."""
     from crusts_index.insight.window.words import window_json
+    from crusts_index.quick.clock import again_usd
 
     window, facts = live.window, live.facts
     return {
@@ -104,6 +105,8 @@ def document(live: "Live") -> "dict[str, Any]":
         "window": window_json(window),
         "compactions": len(facts.all_compactions),
         "cache_warm": live.is_warm,
+        "cache_minutes_left": live.clock and live.clock.minutes(live.now_ms),
+        "cache_again_usd": again_usd(live),
         "unindexed_bytes": live.unread,
     }
 

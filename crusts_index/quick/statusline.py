@@ -9,6 +9,7 @@ from crusts_index.errors import NotQuick
 from crusts_index.folders import last_part
 from crusts_index.plain import Safe, note
 from crusts_index.quick import target
+from crusts_index.quick.clock import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ FIELDS = {
     "growth": "tokens a call adds",
     "health": "healthy, warming, hot or critical",
     "mark": "a re-read or an oversized result that just cost much",
-    "cache": "warm or cold",
+    "cache": "minutes until the prompt cache is cold; once cold, what the next call costs for sending the window again",
     "model": "the model",
     "cost": "what Claude Code says the session cost, USD",
     "session": "start of the session's id",
@@ -120,7 +121,7 @@ def left(calls: int | None) -> str:
 
 def fields(live: "Live", payload: "StatusPayload | None", template: str) -> dict[str, str]:
     """The fields of a template; what is not known is empty."""
-    window, warm, project = live.window, live.is_warm, live.project
+    window, project = live.window, live.project
     health = window.health or ""
     cost = payload.cost_usd if payload else None
     return {
@@ -135,7 +136,7 @@ def fields(live: "Live", payload: "StatusPayload | None", template: str) -> dict
         "growth": short(int(window.growth)),
         "health": health,
         "mark": mark(live) if "{mark}" in template else "",
-        "cache": "" if warm is None else "warm" if warm else "cold",
+        "cache": words(live) if "{cache}" in template else "",
         "model": (payload.model_name if payload else None) or window.model,
         "cost": "" if cost is None else f"${cost:.2f}",
         "session": live.session_id[:8],

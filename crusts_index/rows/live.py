@@ -56,3 +56,11 @@ class LiveResult(NamedTuple):
     path: str | None
     result_tokens: int
     is_reread: int
+
+
+@of("live_price")
+class LivePrice(NamedTuple):
+    """What a write to the cache costs, USD a million tokens, for 5 minutes and for an hour; None = not known."""
+
+    short_usd: float | None
+    long_usd: float | None
