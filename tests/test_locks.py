@@ -345,6 +345,27 @@ def test_what_a_killed_verify_read_anew_is_told_and_cleared(folder: ClaudeFolder
         assert Path(path).parent.name.startswith(f"verify-{os.getpid()}-")
 
 
+@pytest.mark.process
+@pytest.mark.parametrize("command", ["statusline", "index"])
+def test_what_an_ended_status_line_read_apart_is_cleared(folder: ClaudeFolder, tmp_path: Path, command: str) -> None:
+    """There is a transcript's text in it: the next that reads one apart, or an index, deletes it; doctor tells of it.
+    One whose maker lives, a link, and what others call likewise stay."""
+    said(folder, SESSION, "one")
+    place = tmp_path / "temporary"
+    folders = [place / name for name in (f"crusts-apart-{_dead()}-x1", f"crusts-apart-{os.getpid()}-x2", "crusts-this")]
+    for one_of_them in folders:
+        one_of_them.mkdir(parents=True)
+        (one_of_them / "index.db").write_bytes(b"half")
+    link = place / f"crusts-apart-{_dead()}-x3"
+    link.symlink_to(folders[2])
+    told = json.loads(folder.crusts("doctor", "--json", TMPDIR=str(place)).out)["checks"]
+    assert str(folders[0]) in next(check["detail"] for check in told if check["name"] == "Leftovers")
+    assert 0 == folder.crusts(command, stdin=json.dumps({"session_id": SESSION}), TMPDIR=str(place)).code
+    assert [False, True, True] == [path.exists() for path in folders]
+    assert {link, *folders[1:]} == set(place.iterdir())
+    assert b"half" == (folders[2] / "index.db").read_bytes()
+
+
 def test_what_a_living_rebuild_has_made_is_left_to_it(folder: ClaudeFolder, settings: Settings) -> None:
     """Neither told as left behind nor cleared."""
     said(folder, SESSION, "one")

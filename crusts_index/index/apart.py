@@ -5,6 +5,7 @@ import shutil
 import tempfile
 
 from crusts_index.errors import CrustsError, ignored
+from crusts_index.index.leftovers import apart_prefix, clear_apart
 from crusts_index.index.refresh import index_named, keeps_text
 from crusts_index.index.summary import Options
 from crusts_index.store.driver import sqlite3
@@ -32,7 +33,7 @@ where r.id < 0
 def read_apart(settings: Settings, path: str, roots: "list[Root] | None", seconds: float) -> sqlite3.Connection:
     """A store of one transcript, or as much of it as is read in so many seconds, and of what the user's own knows that
     a window is judged by. Raises CrustsError."""
-    folder = tempfile.mkdtemp(prefix="crusts-")
+    folder = tempfile.mkdtemp(prefix=apart_prefix())
     try:
         apart = Settings(**{**vars(settings), "home": folder, "db": os.path.join(folder, "index.db")})
         options = Options(jobs=0, keep_text=keeps_text(settings), kind="apart", seconds=seconds)
@@ -47,6 +48,7 @@ def read_apart(settings: Settings, path: str, roots: "list[Root] | None", second
             raise
     finally:
         shutil.rmtree(folder, ignore_errors=True)  # who has it open reads on
+        clear_apart(os.path.dirname(folder))
     return store
 
 

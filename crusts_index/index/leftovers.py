@@ -22,7 +22,8 @@ _JOURNALS = ("-journal", "-wal", "-shm")
 _SUSPECT = (".new", ".tmp", *(f".new{journal}" for journal in _JOURNALS))
 # Of a rebuild, of the copy that it or an upgrade makes first with what SQLite lays beside that, and the lock.
 _HALF_MADE = rf"\.(?:rebuild(?:[-.].+)?|rebuilding|\d+\.(?:old|bak)\.new(?:{'|'.join(_JOURNALS)})?)"
-_OF_VERIFY = r"verify-(\d+)-.+"
+_APART = "crusts-apart-"
+_FOLDER = r"(?:verify|crusts-apart)-(\d+)-.+"
 _REPLACED = "|".join(files.REPLACED).replace(".", r"\.")
 _OF_HOME = rf"(?:{_REPLACED})\.(\d+)\.(?:\d+\.)?(?:tmp|new)"
 
@@ -32,11 +33,21 @@ def scratch_prefix() -> str:
     return f"verify-{os.getpid()}-"
 
 
+def apart_prefix() -> str:
+    """How the folder begins into which this process reads a transcript apart, among the system's temporary files."""
+    return f"{_APART}{os.getpid()}-"
+
+
+def clear_apart(folder: str) -> None:
+    """Delete what was read apart by a status line that was ended: there is text in it, and nobody knows of it."""
+    _delete(_scratch_folders(folder, _APART))
+
+
 def find(settings: Settings) -> list[str]:
     """What lies there and is nobody's any more."""
     if is_held(rebuild_lock(settings.db)):
-        return [*_unfinished(settings), *_scratch_folders(settings.db)]
-    return [*_half_made(settings.db), *_unfinished(settings), *_scratch_folders(settings.db)]
+        return [*_unfinished(settings), *_all_scratch_folders(settings.db)]
+    return [*_half_made(settings.db), *_unfinished(settings), *_all_scratch_folders(settings.db)]
 
 
 def has_half_made(settings: Settings) -> bool:
@@ -49,10 +60,7 @@ def clear(settings: Settings, *, is_rebuilding: bool = False) -> None:
     for path in list(_unfinished(settings)):
         with ignored(OSError):
             os.unlink(path)
-    for path in list(_scratch_folders(settings.db)):
-        import shutil
-
-        shutil.rmtree(path, ignore_errors=True)
+    _delete(_all_scratch_folders(settings.db))
     with ignored(OSError):
         os.rmdir(f"{backup_folder(settings)}.unfinished")
     if not any(_half_made(settings.db)):
@@ -78,17 +86,29 @@ def _is_lock(path: str, db: str) -> bool:
     return os.path.basename(path) == os.path.basename(rebuild_lock(os.path.abspath(db)))
 
 
-def _scratch_folders(db: str) -> Iterator[str]:
-    folder = os.path.dirname(os.path.abspath(db))
-    suspects = [name for name in _entries(folder) if name.startswith("verify-")]
+def _all_scratch_folders(db: str) -> Iterator[str]:
+    yield from _scratch_folders(os.path.dirname(os.path.abspath(db)), "verify-")
+    # As `tempfile` has it, which takes long to import, wherever that is not full.
+    yield from _scratch_folders(os.environ.get("TMPDIR") or "/tmp", _APART)
+
+
+def _scratch_folders(folder: str, beginning: str) -> Iterator[str]:
+    suspects = [name for name in _entries(folder) if name.startswith(beginning)]
     if not suspects:
         return
     from crusts_index.claude.files import is_abandoned
 
     for entry in suspects:
-        found, path = _fits(_OF_VERIFY, entry), os.path.join(folder, entry)
+        found, path = _fits(_FOLDER, entry), os.path.join(folder, entry)
         if found and is_abandoned(path, int(found[1]), stat.S_IFDIR):
             yield path
+
+
+def _delete(folders: Iterator[str]) -> None:
+    for path in list(folders):
+        import shutil
+
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def _unfinished(settings: Settings) -> Iterator[str]:
