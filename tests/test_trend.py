@@ -170,6 +170,38 @@ def test_what_was_taken_out_is_not_in_the_sums(folder: ClaudeFolder) -> None:
     assert (wanted, 1) == (found, plain)
 
 
+def test_a_conversation_that_begins_again_is_told_by_sums(folder: ClaudeFolder) -> None:
+    """Prompts that follow nothing: only where answers or results stand a second time are the facts asked. Tools that
+    were loaded before them are not in the window."""
+    told = []
+    for number, repeats in enumerate((False, True, False, False), start=1):
+        t = long_session(folder.main(session(number)))
+        t.read(f"{CWD}/big.py", "z = 3\n" * 900, context=32_000)
+        t.response(t.tool_use("ToolSearch", {"query": "web"}, "toolu_s"), context=32_500)
+        t.tool_result("toolu_s", [{"type": "tool_reference", "tool_name": "WebFetch"}])
+        t.response("loaded", context=34_000)
+        t.prompt("again", parentUuid=None)
+        if repeats:
+            t.response("as it was", context=33_000, message="m1", request="r1")
+            t.prompt("once more", parentUuid=None)
+            t.response("as it was", context=33_000, message="m1", request="r1")
+        t.read(f"{CWD}/more.py", "a = 1\n" * 500, context=21_000)
+        turn = t.response("so far", context=24_000)
+        if number == 3:
+            t.prompt("this way")
+            t.response("done", context=25_000)
+            t.prompt("that way", parentUuid=turn)
+            t.response("done so", context=26_000)
+        if number == 4:
+            t.boundary(preCompactDiscoveredTools=["WebFetch"])
+            t.summary("The parser is done.")
+            t.prompt("go on")
+            t.response("on", context=21_500)
+        told.append(t)
+    found, wanted, plain = judged(read(folder, *told))
+    assert (wanted, 3) == (found, plain)
+
+
 def test_placeholders_of_older_versions(folder: ClaudeFolder) -> None:
     """The last answer is estimated where its output was not logged."""
     t = folder.main(version="1.0.60")

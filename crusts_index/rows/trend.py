@@ -111,6 +111,13 @@ class TrendRemoval(NamedTuple):
     block_id: int
 
 
+@of("trend_repeats")
+class TrendRepeat(NamedTuple):
+    """A session that goes on in a history written again."""
+
+    transcript: int
+
+
 @of("trend_reports")
 class TrendReport(NamedTuple):
     """What /context said in a session; `rows` is JSON."""

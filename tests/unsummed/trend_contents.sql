@@ -47,6 +47,7 @@ loads as materialized (
   from tool_loads as l
   cross join records as r on r.id = l.record_id
   cross join windows as w on w.transcript = r.transcript_id
+  cross join paths as p on p.transcript = w.transcript and p.branch = r.branch and (p.bound is null or r.id <= p.bound)
   where r.thread_id = w.transcript << 20 and r.epoch = w.epoch
   group by w.transcript
 ),

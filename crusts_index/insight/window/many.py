@@ -38,6 +38,7 @@ from crusts_index.rows.trend import (
     TrendModel,
     TrendRecord,
     TrendRemoval,
+    TrendRepeat,
     TrendReport,
     TrendStart,
     TrendSurrounding,
@@ -120,11 +121,10 @@ class Many:
         self._sent = {row.transcript: row for row in self._fetch(SentParts, firsts=json.dumps(firsts))}
         # What stood before a first call behind a fork, or before the transcript, is for the facts to tell.
         self._forked = {start.transcript for start in self._starts.values() if start.branch or start.amid}
-        # So is a history that was written anew: its calls stand where they stood first.
         walked = {one.transcript: self._path(one) for one in plain}
-        for transcript, path in walked.items():
-            if all(branch for _, branch, _, _ in path):
-                self._forked.add(transcript)
+        # So is a history that was written again: its calls stand where they stood first.
+        roots = [path[-1][:2] for path in walked.values() if path[-1][1]]
+        self._forked.update(row.transcript for row in self._fetch(TrendRepeat, roots=json.dumps(roots)) if roots)
         paths = json.dumps([row for path in walked.values() for row in path])
         ends = json.dumps([self._end(one) for one in plain])
         windows = json.dumps([[one.transcript, one.epoch, one.boundary or one.transcript << 40] for one in plain])
