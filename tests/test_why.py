@@ -146,6 +146,18 @@ def test_a_session_without_a_price(folder: ClaudeFolder) -> None:
     assert told["sentence"].startswith("at least $0.00")
 
 
+def test_what_costs_less_than_a_cent(folder: ClaudeFolder) -> None:
+    """It is said so, and of a lower bound never "at least less than"; of one token sent as of one."""
+    t = folder.main(model=MODEL)
+    t.response("one", usage=usage(1))
+    t.write()
+    assert folder.crusts("why", "--json").json()["sentence"].startswith("less than a cent, none")
+    assert "Nothing was sent again of 1 token sent: " in folder.crusts("cache").out
+    t.response("two", model="claude-next-9", usage=usage(1))
+    t.write()
+    assert folder.crusts("why", "--json").json()["sentence"].startswith("at least $0.00, none")
+
+
 @pytest.mark.parametrize("arguments", [("d33", "--since", "7d"), ("--last", "1", "--until", "today")])
 def test_a_session_has_no_period(demo: Demo, arguments: tuple[str, ...]) -> None:
     """One is asked for or the other."""

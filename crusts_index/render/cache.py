@@ -65,7 +65,8 @@ def head(page: Page, total: CacheTotal, breaks: Sequence[CacheBreak]) -> None:
     """What it all comes to, in one sentence."""
     sent = total.new_tokens + total.rebuilt_tokens + total.compaction_tokens
     if not breaks:
-        page.say(f"Nothing was sent again of {text.tokens(sent)} tokens sent: the cache held for every call.")
+        many = f"{text.tokens(sent)} token{'' if sent == 1 else 's'}"
+        page.say(f"Nothing was sent again of {many} sent: the cache held for every call.")
         return
     again = summed(None, None, breaks)
     share = text.percent(total.rebuilt_tokens / sent) if sent else text.NULL

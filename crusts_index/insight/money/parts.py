@@ -209,8 +209,9 @@ def mostly(moment: Moment) -> str:
 
 def dollars(usd: float, *, is_bound: bool = False) -> str:
     """Dollars to two decimals in a sentence."""
-    said = "less than a cent" if 0 < usd < 0.005 else f"${usd:,.2f}"
-    return f"at least {said}" if is_bound else said
+    if is_bound:
+        return f"at least ${usd:,.2f}"
+    return "less than a cent" if 0 < usd < 0.005 else f"${usd:,.2f}"
 
 
 def span(seconds: float) -> str:
