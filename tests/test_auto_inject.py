@@ -10,7 +10,8 @@ import pytest
 
 from tests.builders import SESSION, ClaudeFolder, Transcript
 
-CONFIG = {"autoInject": {"enabled": True}}
+CONFIG = {"autoInject": {"enabled": True, "coldUsd": 1000}}
+"""Without a word about a cold cache, as every one is here."""
 
 
 @pytest.fixture

@@ -159,3 +159,131 @@ def test_stamps(moment: int) -> None:
     """A time as logged is read without `datetime`, leap days and turns of centuries too; another form is none."""
     assert moment == of_stamp(iso(moment))
     assert [None] * 3 == [of_stamp(text) for text in ("", "2026-11-30", iso(moment).replace("Z", "+01:00"))]
+
+
+# ---------------------------------------------------------------------- before it is paid for
+
+
+def hook(folder: ClaudeFolder, t: Transcript, event: str = "UserPromptSubmit", **said: Any) -> str:
+    """What the user is told by the hook, which gives Claude nothing to read of it; exit code 0."""
+    payload = {"session_id": t.session, "transcript_path": str(t.path), "cwd": t.cwd, "hook_event_name": event, **said}
+    done = folder.crusts("auto-inject", stdin=json.dumps(payload))
+    assert (0, "") == (done.code, done.err)
+    if not done.out:
+        return ""
+    answer = json.loads(done.out)
+    assert ["systemMessage"] == list(answer)
+    return str(answer["systemMessage"])
+
+
+def resumed(**said: Any) -> Json:
+    """A session that goes on, as Claude Code tells it."""
+    return {"event": "SessionStart", "source": "resume", **said}
+
+
+@pytest.fixture
+def told_folder(folder: ClaudeFolder) -> ClaudeFolder:
+    """A home in which auto-inject is on."""
+    assert folder.crusts("hooks", "auto-inject", "enable").code == 0
+    return folder
+
+
+def test_a_cold_resume_is_told_once(told_folder: ClaudeFolder) -> None:
+    """After a day: what it costs and what to type instead, with the arithmetic; not again in the same pause, whichever
+    hook it is. The amount is the status line's, and the log keeps it."""
+    t = session(told_folder, ago=24 * 60)
+    told_folder.crusts("index")
+    text = hook(told_folder, t, **resumed())
+    sends = "your next prompt sends 100,000 tokens again, about $0.62 (at $6.25 a million)"
+    freed = "0.68 freed, as compactions do; none of yours is logged yet"
+    kept = f"$0.20 to write the about 32,000 that stay ({freed}), then $0.016 a call: cheaper from 6 calls on"
+    lines = [
+        f"[crusts] The prompt cache is cold: {sends}. What to type:",
+        "  nothing: $0.62, then $0.050 a call to read them.",
+        f"  /compact first: the same $0.62 to send them once, {kept}; the summary's output apart.",
+    ]
+    assert lines == text.split("\n")[:3]
+    assert text.split("\n")[3].startswith("  /clear, for another task: about $0.")
+    assert "cold, next $0.62" == cache(told_folder, t)
+    assert ["", ""] == [hook(told_folder, t, **resumed()), hook(told_folder, t)]
+    entries = told_folder.crusts("hooks", "auto-inject", "log", "--json").json()["entries"]
+    assert [("cold", AGAIN, 0.625, text)] == [
+        (one["kind"], one["windowTokens"], one["againUsd"], one["advisoryText"]) for one in entries
+    ]
+    assert (
+        f"cold cache, {AGAIN} tokens to send again for $0.625" in told_folder.crusts("hooks", "auto-inject", "log").out
+    )
+
+
+def test_told_again_in_the_next_pause(told_folder: ClaudeFolder) -> None:
+    """What was said before the last call was about another pause."""
+    t = session(told_folder, ago=10)
+    told_folder.crusts("index")
+    log = told_folder.home / ".claude-crusts" / "auto-inject.log"
+    log.write_text(
+        json.dumps({"ts": iso(int(time.time() - 1200) * 1000), "sessionId": t.session, "kind": "cold"}) + "\n"
+    )
+    assert hook(told_folder, t).startswith("[crusts] The prompt cache is cold: this prompt sends 100,000 tokens again")
+    assert "" == hook(told_folder, t)
+
+
+@pytest.mark.parametrize(
+    ("config", "ago", "is_told"),
+    [
+        ({}, 10, True),
+        ({}, 1, False),  # warm
+        ({"coldUsd": 0.62}, 10, True),
+        ({"coldUsd": 0.63}, 10, False),
+        ({"coldUsd": "much"}, 10, True),  # no number: as without
+        ({"enabled": False}, 10, False),
+    ],
+)
+def test_when_it_is_told(folder: ClaudeFolder, config: Json, ago: float, is_told: bool) -> None:
+    """On a cold cache, from the user's threshold on, $0.50 without any; never where auto-inject is off."""
+    t = session(folder, ago=ago)
+    folder.crusts("index")
+    home = folder.home / ".claude-crusts"
+    (home / "config.json").write_text(json.dumps({"autoInject": {"enabled": True, **config}}))
+    assert is_told == bool(hook(folder, t))
+
+
+def test_nothing_is_told_without_a_price(told_folder: ClaudeFolder) -> None:
+    """What it costs is not known: silence."""
+    t = session(told_folder, ago=10, model="another-model")
+    told_folder.crusts("index")
+    assert "" == hook(told_folder, t)
+
+
+def test_by_the_word_of_claude_code(told_folder: ClaudeFolder) -> None:
+    """A cache that is likely there still is not spoken of, a likely expired one is, whatever the last call says; its
+    tokens and what they cost are Claude Code's. Other ways to start have no window to send."""
+    t = session(told_folder, ago=10)
+    told_folder.crusts("index")
+    said = {"context_tokens": 168_120, "estimated_cache_write_usd": 2.1}
+    for source in ("startup", "clear", "compact"):
+        start = {**resumed(), "source": source}
+        assert "" == hook(told_folder, t, **start, **said, prompt_cache_likely_expired=True)
+    assert "" == hook(told_folder, t, **resumed(**said, prompt_cache_likely_expired=False))
+    text = hook(told_folder, t, **resumed(**said, prompt_cache_likely_expired=True))
+    assert "sends 168,120 tokens again, about $2.10 (at $12.49 a million)" in text
+
+
+def test_both_at_one_prompt(told_folder: ClaudeFolder) -> None:
+    """A window that is nearly full and cold: the user is told of the one, Claude of the other, each in its own gap."""
+    t = told_folder.main(start=datetime.now(UTC) - timedelta(minutes=10))
+    t.prompt("begin")
+    t.response("on", usage=usage(input=3, read=40_000, write=120_000, output=100))
+    t.write()
+    told_folder.crusts("index")
+    payload = {"session_id": t.session, "transcript_path": str(t.path), "hook_event_name": "UserPromptSubmit"}
+    first, second = (told_folder.crusts("auto-inject", stdin=json.dumps(payload)).out for _ in range(2))
+    assert ["systemMessage", "hookSpecificOutput"] == list(json.loads(first))
+    assert "" == second
+
+
+def test_doctor_tells_the_threshold(folder: ClaudeFolder) -> None:
+    """From what on it speaks is the user's choice, and said."""
+    said = folder.crusts("hooks", "auto-inject", "enable", "--cold-usd", "2").out
+    assert "once a pause where a cold cache costs $2.00 or more" in said
+    assert 2 == folder.crusts("hooks", "status", "--json").json()["autoInject"]["coldUsd"]
+    assert "$2.00" in folder.crusts("doctor", "--verbose").out

@@ -89,7 +89,7 @@ def test_all_of_ours_come_and_go(folder: ClaudeFolder, kind: str) -> None:
         assert folder.crusts("hooks", "enable").code == 0
         assert folder.crusts("hooks", "auto-inject", "enable").code == 0
     assert ["PreCompact", "SessionEnd", "Stop", "SubagentStop"] == sorted(ours(folder, "index", "--hook"))
-    assert ["UserPromptSubmit"] == ours(folder, "auto-inject")
+    assert ["SessionStart", "UserPromptSubmit"] == sorted(ours(folder, "auto-inject"))
     assert [] == folder.crusts("hooks", "status", "--json").json()["dropped"]
     assert folder.crusts("hooks", "auto-inject", "disable").code == 0
     assert folder.crusts("hooks", "disable").code == 0

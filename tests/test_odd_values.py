@@ -34,6 +34,7 @@ COUNTED = {
     "--timeout": (f"bench compact {SESSION}",),
     "--threshold": ("hooks auto-inject enable",),
     "--min-gap": ("hooks auto-inject enable",),
+    "--cold-usd": ("hooks auto-inject enable",),
     "--min-savings": ("optimize",),
 }
 FAR = ("Pacific/Kiritimati", "Pacific/Pago_Pago", "UTC")

@@ -63,14 +63,22 @@ class Told:
 
 
 class HookPayload:
-    """One hook call. A field is None where the payload has no such string."""
+    """One hook call. A field is None where the payload has no such string.
+
+    Where a session starts, `source` is how; `cache_is_kept`: it is told that the prompt cache is likely there still;
+    `context_tokens` are in its window, and `cache_write_usd` is what writing them to a cache would cost.
+    """
 
     __slots__ = (
         "agent_transcript_path",
+        "cache_is_kept",
+        "cache_write_usd",
+        "context_tokens",
         "cwd",
         "hook_event_name",
         "model_id",
         "session_id",
+        "source",
         "told",
         "transcript_path",
     )
@@ -83,6 +91,10 @@ class HookPayload:
         self.hook_event_name = _name(fields.get("hook_event_name"))
         model = fields.get("model")
         self.model_id = _name(model.get("id") if isinstance(model, dict) else model)
+        self.source = _name(fields.get("source"))
+        self.cache_is_kept = fields.get("prompt_cache_likely_expired") is False
+        self.context_tokens = _tokens(fields.get("context_tokens"))
+        self.cache_write_usd = _number(fields.get("estimated_cache_write_usd"))
         self.told = Told(fields, self.session_id, self.model_id)
 
 

@@ -8,8 +8,9 @@ from crusts_index.store.settings import Flags, load_settings
 
 
 def auto_inject(flags: Flags) -> None:
-    """Hook target for UserPromptSubmit: reads the payload on stdin and, when the window is nearly full, gives Claude
-    advice to pass on. `crusts hooks auto-inject enable` installs it.
+    """Hook target for UserPromptSubmit and SessionStart: reads the payload on stdin and, when the window is nearly
+    full, gives Claude advice to pass on; when its cache is cold, tells the user once a pause what sending the window
+    again costs, and what to type instead. `crusts hooks auto-inject enable` installs it.
 
     Prints the JSON that Claude Code expects, or nothing; whatever goes wrong, the prompt goes through.
     """

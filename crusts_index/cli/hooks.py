@@ -15,11 +15,13 @@ from crusts_index.cli import installed, options, show
 from crusts_index.cli.declared import Annotated, Group, Option
 from crusts_index.insight.waste.gate import Gate, gate_of
 from crusts_index.quick import auto_inject as quick
+from crusts_index.quick.cold import SOURCES
 from crusts_index.render import console
 from crusts_index.store.config import write_config
 from crusts_index.store.settings import Settings
 
 INJECT_EVENT = "UserPromptSubmit"
+RESUME_EVENT, RESUMED = "SessionStart", "|".join(SOURCES)
 INJECT_SECONDS = 10
 
 
@@ -49,6 +51,15 @@ Headroom = Annotated[bool, Option("--headroom", help="Advise near the trigger, a
 Gap = Annotated[
     int | None,
     Option("--min-gap", reads=options.whole(0), metavar="SECONDS", help="Between two of one session; 300 at first."),
+]
+ColdUsd = Annotated[
+    float | None,
+    Option(
+        "--cold-usd",
+        reads=options.number(0, 10_000),
+        metavar="USD",
+        help="Say so where a cold cache costs this much or more; 0.5 at first.",
+    ),
 ]
 Number = Annotated[
     int | None,
@@ -90,15 +101,21 @@ def status(settings: Settings) -> None:
 
 
 def inject_enable(
-    settings: Settings, threshold: Threshold = None, headroom: Headroom = False, min_gap: Gap = None
+    settings: Settings,
+    threshold: Threshold = None,
+    headroom: Headroom = False,
+    min_gap: Gap = None,
+    cold_usd: ColdUsd = None,
 ) -> None:
-    """Install `crusts auto-inject` at UserPromptSubmit. It speaks up near the point of compaction."""
+    """Install `crusts auto-inject` at UserPromptSubmit and, for sessions that go on, SessionStart. It speaks up near
+    the point of compaction, and once a pause where the prompt cache is cold and sending the window again costs much."""
     command = program_command("auto-inject")
 
     def change(found: dict[str, Any]) -> dict[str, Any]:
-        if _commands(found, is_injection).get(INJECT_EVENT) == [command]:
+        if _commands(found, is_injection) == {INJECT_EVENT: [command], RESUME_EVENT: [command]}:
             return found
-        return add_hook(remove_hook(found, is_injection), INJECT_EVENT, command, INJECT_SECONDS)
+        changed = add_hook(remove_hook(found, is_injection), INJECT_EVENT, command, INJECT_SECONDS)
+        return add_hook(changed, RESUME_EVENT, command, INJECT_SECONDS, RESUMED)
 
     done = installed.edit_user_settings(settings, change)
     before = gate_of(settings.config)
@@ -107,9 +124,11 @@ def inject_enable(
         said["threshold"] = None if headroom or threshold is None else _whole(threshold)
     if min_gap is not None:
         said["minGapMs"] = min_gap * 1000
+    if cold_usd is not None:
+        said["coldUsd"] = _whole(cold_usd)
     write_config(settings.home, {"autoInject": said})
     after = gate_of({**settings.config, "autoInject": {**_noted(settings), **said}})
-    is_changed = (before.threshold, before.min_gap_ms) != (after.threshold, after.min_gap_ms)
+    is_changed = before[1:] != after[1:]
     how = (
         "is enabled" if done.changed or not before.is_enabled else "is changed" if is_changed else "is enabled already"
     )
@@ -136,8 +155,12 @@ def inject_log(settings: Settings, limit: Number = None) -> None:
     entries = quick.read_log(settings, limit)
     said: list[str] = []
     for entry in entries:
-        full = f"{entry['ts']}  {str(entry.get('sessionId'))[:8]}  {entry.get('usagePercent')}% full, "
-        said.append(full + f"{entry.get('reclaimableTokens')} tokens of waste (estimated)")
+        about = f"{entry['ts']}  {str(entry.get('sessionId'))[:8]}  "
+        if entry.get("kind") == quick.COLD:
+            about += f"cold cache, {entry.get('windowTokens')} tokens to send again for ${entry.get('againUsd')}"
+        else:
+            about += f"{entry.get('usagePercent')}% full, {entry.get('reclaimableTokens')} tokens of waste"
+        said.append(about + " (estimated)")
         if settings.verbose and isinstance(entry.get("advisoryText"), str):
             said += [f"    {line}" for line in entry["advisoryText"].splitlines()]
     show.say(settings, {"entries": entries}, *(said or ["Nothing was said so far."]))
@@ -191,6 +214,8 @@ def inject_state(settings: Settings, found: dict[str, Any]) -> dict[str, Any]:
     if is_there and gate.is_enabled:
         message = f"Auto-inject is on: {_when(gate)}."
         message += f" Last: {last}." if last else " It has not spoken yet."
+        if RESUME_EVENT not in _commands(found, is_injection):
+            message += " It is not at SessionStart yet: run `crusts hooks auto-inject enable` again."
     elif gate.is_enabled:
         message = "Auto-inject is on, but gone from the settings: run `crusts hooks auto-inject enable` again."
     elif is_there:
@@ -203,6 +228,7 @@ def inject_state(settings: Settings, found: dict[str, Any]) -> dict[str, Any]:
         "dropped": gate.is_enabled and not is_there,
         "threshold": gate.threshold,
         "minGapSeconds": gate.min_gap_ms / 1000,
+        "coldUsd": gate.cold_usd,
         "last": last,
         "message": message,
     }
@@ -220,7 +246,8 @@ def is_injection(command: str) -> bool:
 
 def _when(gate: Gate) -> str:
     place = "near the point of compaction" if gate.threshold is None else f"from {gate.threshold:g}% of the limit on"
-    return f"it speaks {place}, at most every {gate.min_gap_ms / 1000:g} s in a session"
+    gap = f"at most every {gate.min_gap_ms / 1000:g} s in a session"
+    return f"it speaks {place}, {gap}, and once a pause where a cold cache costs ${gate.cold_usd:.2f} or more"
 
 
 def _noted(settings: Settings) -> dict[str, Any]:

@@ -1,5 +1,6 @@
-"""`crusts auto-inject`: the hook at UserPromptSubmit. When the window is nearly full, Claude gets advice to pass on;
-whatever goes wrong, nothing is printed and the exit code is 0, since any other would stop the user's prompt."""
+"""`crusts auto-inject`: the hook at UserPromptSubmit and SessionStart. When the window is nearly full, Claude gets
+advice to pass on; when its cache is cold, the user is told what that costs. Whatever goes wrong, nothing is printed and
+the exit code is 0, since any other would stop the user's prompt."""
 
 import errno
 import os
@@ -15,12 +16,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from crusts_index.claude.payloads import HookPayload
     from crusts_index.insight.waste.actions import Action
     from crusts_index.insight.waste.gate import Gate
     from crusts_index.quick.live import Live
     from crusts_index.store.settings import Settings
 
 EVENT = "UserPromptSubmit"
+COLD = "cold"
+"""The kind of an entry of the log that speaks of a cold cache; one of a full window has none."""
 _LAST_BYTES = 1 << 17
 _MOST_LOG = 4 << 20
 
@@ -36,39 +40,73 @@ def run(argv: list[str]) -> int:
 
 
 def inject(settings: "Settings", data: bytes) -> None:
-    """Print the advice as Claude Code wants it, and log it, if the gate is open; else nothing."""
+    """Print what there is to say as Claude Code wants it, and log it, if the gate is open; else nothing."""
     from crusts_index.claude.payloads import read_hook
     from crusts_index.insight.waste.gate import gate_of, is_hot
+    from crusts_index.quick.cold import AT_START, SOURCES
     from crusts_index.store.when import now_ms
 
     gate = gate_of(settings.config)
     payload = read_hook(data) if gate.is_enabled else None
-    if payload is None:
+    is_start = payload is not None and payload.hook_event_name == AT_START
+    if payload is None or (is_start and payload.source not in SOURCES):
         return
     from crusts_index.quick.live import Live
     from crusts_index.quick.named import of_payload
 
     named, now = of_payload(settings, payload), now_ms()
-    if not named.session_id or not named.transcript_path or _is_too_soon(settings, named.session_id, gate, now):
+    if not named.session_id or not named.transcript_path:
         return
     live = Live(settings, named, now)
     try:
-        if is_hot(live.window, gate):
-            _advise(settings, live, named.session_id, now)
+        answer = _warn(settings, live, payload, named.session_id, gate)
+        last_ms = _last_told(settings, named.session_id, None)
+        is_soon = last_ms is not None and 0 <= now - last_ms < gate.min_gap_ms
+        if not is_start and not is_soon and is_hot(live.window, gate):
+            answer |= _advise(settings, live, named.session_id, now)
+        if answer:
+            import json
+
+            sys.stdout.write(json.dumps(answer))
         live.remember()
     finally:
         live.close()
 
 
-def _advise(settings: "Settings", live: "Live", session_id: str, now: int) -> None:
-    import json
+def _warn(
+    settings: "Settings", live: "Live", payload: "HookPayload", session_id: str, gate: "Gate"
+) -> "dict[str, Any]":
+    """What the user is told, once a pause, of a cold cache; it is for no model to read."""
+    from crusts_index.quick.cold import AT_PROMPT, cold_of, warning
+    from crusts_index.store.when import iso
 
+    cold = cold_of(live, payload, gate.cold_usd)
+    told_ms = _last_told(settings, session_id, COLD) if cold is not None else None
+    last_ms = max((call.time_ms for call in live.facts.calls if call.time_ms is not None), default=0)
+    if cold is None or (told_ms is not None and told_ms >= last_ms):
+        return {}
+    text = warning(cold, payload.hook_event_name or AT_PROMPT)
+    entry = {
+        "ts": iso(live.now_ms),
+        "sessionId": session_id,
+        "kind": COLD,
+        "windowTokens": cold.tokens,
+        "againUsd": round(cold.usd, 6),
+        "advisoryText": text if keeps_text(settings.config) else None,
+    }
+    target.speak()
+    _log(settings, entry)
+    return {"systemMessage": text}
+
+
+def _advise(settings: "Settings", live: "Live", session_id: str, now: int) -> "dict[str, Any]":
+    """What Claude is told of a window that is nearly full."""
     from crusts_index.insight.waste.gate import advice
     from crusts_index.store.when import iso
 
     actions = _actions(live, settings)
     if not actions:
-        return
+        return {}
     text, may_keep = advice(live.window, actions), keeps_text(settings.config)
     entry = {
         "ts": iso(now),
@@ -81,8 +119,7 @@ def _advise(settings: "Settings", live: "Live", session_id: str, now: int) -> No
     }
     target.speak()
     _log(settings, entry)  # first: without a log there would be no gap between two
-    said = {"hookEventName": EVENT, "additionalContext": text}
-    sys.stdout.write(json.dumps({"hookSpecificOutput": said}))
+    return {"hookSpecificOutput": {"hookEventName": EVENT, "additionalContext": text}}
 
 
 def read_log(settings: "Settings", limit: int | None = None) -> "list[dict[str, Any]]":
@@ -120,8 +157,8 @@ def _actions(live: "Live", settings: "Settings") -> "list[Action]":
     return advised(live.fetch, settings, live.facts, live.window, waste)
 
 
-def _is_too_soon(settings: "Settings", session_id: str, gate: "Gate", now: int) -> bool:
-    """Whether this session was told within the gap, as the end of the log has it."""
+def _last_told(settings: "Settings", session_id: str, kind: str | None) -> int | None:
+    """When this session was last told something of a kind, UTC milliseconds, as the end of the log has it."""
     from datetime import datetime
 
     from crusts_index.jsontext import loads_shallow
@@ -131,19 +168,18 @@ def _is_too_soon(settings: "Settings", session_id: str, gate: "Gate", now: int) 
             file.seek(max(0, os.fstat(file.fileno()).st_size - _LAST_BYTES))
             lines = file.read().split(b"\n")
     except FileNotFoundError:
-        return False
+        return None
     wanted = session_id.encode()
     for line in reversed(lines):
         if wanted not in line:
             continue
         try:
             entry = loads_shallow(line.decode("utf-8", "replace"))
-            if entry["sessionId"] == session_id:
-                told = datetime.fromisoformat(entry["ts"]).timestamp() * 1000
-                return bool(0 <= now - told < gate.min_gap_ms)
-        except (ValueError, KeyError, TypeError):
+            if entry["sessionId"] == session_id and entry.get("kind") == kind:
+                return round(datetime.fromisoformat(entry["ts"]).timestamp() * 1000)
+        except (ValueError, KeyError, TypeError, AttributeError):
             continue
-    return False
+    return None
 
 
 def _log(settings: "Settings", entry: "dict[str, Any]") -> None:

@@ -60,7 +60,8 @@ class LiveResult(NamedTuple):
 
 @of("live_price")
 class LivePrice(NamedTuple):
-    """What a write to the cache costs, USD a million tokens, for 5 minutes and for an hour; None = not known."""
+    """What a write to the cache for 5 minutes, for an hour, and a read cost, USD a million tokens; None = not known."""
 
     short_usd: float | None
     long_usd: float | None
+    read_usd: float | None

@@ -17,15 +17,18 @@ COMPACT_FROM = 50.0
 LEAST_HEADROOM = 20_000
 HEADROOM_SHARE = 0.1
 MIN_GAP_MS = 300_000
+COLD_USD = 0.5
 _FORMER_DEFAULTS = {"threshold": 70, "minGapMs": MIN_GAP_MS}
 
 
 class Gate(NamedTuple):
-    """The user's settings: per cent of the limit (None: by headroom), milliseconds between two of one session."""
+    """The user's settings: per cent of the limit (None: by headroom), milliseconds between two of one session, and from
+    how many USD on a cold cache is spoken of."""
 
     is_enabled: bool
     threshold: float | None
     min_gap_ms: float
+    cold_usd: float = COLD_USD
 
 
 def gate_of(config: Mapping[str, object]) -> Gate:
@@ -38,11 +41,12 @@ def gate_of(config: Mapping[str, object]) -> Gate:
     given = given if isinstance(given, dict) else {}
     if "lastInjectionAt" in given and all(given.get(key) == value for key, value in _FORMER_DEFAULTS.items()):
         given = {key: value for key, value in given.items() if key not in _FORMER_DEFAULTS}
-    threshold, gap = _number(given.get("threshold")), _number(given.get("minGapMs"))
+    threshold, gap, cold = (_number(given.get(key)) for key in ("threshold", "minGapMs", "coldUsd"))
     return Gate(
         is_enabled=given.get("enabled") is True,
         threshold=threshold if threshold is not None and 0 < threshold <= 100 else None,
         min_gap_ms=gap if gap is not None else MIN_GAP_MS,
+        cold_usd=cold if cold is not None else COLD_USD,
     )
 
 
