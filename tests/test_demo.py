@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from crusts_index.claude.demo import MARKER, RECORDED_AT, RECORDED_IN, recording, write_demo
+from crusts_index.claude.demo import MARKER, RECORDED_AT, RECORDED_IN, recording, unpacked, write_demo
 from crusts_index.claude.roots import project_slug, slugged
 from crusts_index.errors import CrustsError
 from tests.builders import ClaudeFolder
@@ -287,3 +287,12 @@ def test_the_command_writes_a_demo_and_says_how_to_look_at_it(tmp_path: Path) ->
     assert f"CLAUDE_CONFIG_DIR={tmp_path / 'try'}" in plain.out
     refused = home.crusts("demo", str(home.config))
     assert (refused.code, refused.out, refused.err.count("\n")) == (1, "", 1)
+
+
+def test_a_damaged_recording_is_told_in_one_line() -> None:
+    """One that is empty, cut off, or has other bytes in its middle."""
+    whole = packed(dict(recording()))
+    middle = len(whole) // 3
+    for damaged in (b"", whole[:5_000], whole[:middle] + b"\xff" * 200 + whole[middle + 200 :]):
+        with pytest.raises(CrustsError, match="recording is damaged"):
+            list(unpacked(damaged))

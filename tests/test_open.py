@@ -281,3 +281,10 @@ def test_a_killed_upgrade_s_copy_is_cleared_before_the_store_is_opened(tmp_path:
     half.touch()
     openings(folder, tmp_path)
     assert not half.exists()
+
+
+def test_a_store_behind_a_file_is_told_as_every_other(tmp_path: Path) -> None:
+    """What stands in its way is said with what to do, not as the system has it."""
+    (tmp_path / "file").touch()
+    with pytest.raises(CrustsError, match=r"^the store at .* cannot be read: Not a directory; name another with --db$"):
+        ensure(tmp_path / "file" / "index.db")

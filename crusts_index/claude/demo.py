@@ -9,6 +9,7 @@ import json
 import os
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -74,10 +75,17 @@ def claim(folder: Path) -> None:
 
 def recording() -> Iterator[tuple[str, bytes]]:
     """The recorded files: paths in the demo's folder, and what is in them."""
-    packed = importlib.resources.files("crusts_index.claude").joinpath("demo.zip").read_bytes()
-    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
-        for name in archive.namelist():
-            yield name, archive.read(name)
+    return unpacked(importlib.resources.files("crusts_index.claude").joinpath("demo.zip").read_bytes())
+
+
+def unpacked(packed: bytes) -> Iterator[tuple[str, bytes]]:
+    """The files of a recording. Raises CrustsError where it is damaged."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+            for name in archive.namelist():
+                yield name, archive.read(name)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise CrustsError(f"the demo's recording is damaged ({error}): install crusts again") from error
 
 
 def _moved(folder: str, now: datetime) -> Iterator[tuple[str, bytes]]:

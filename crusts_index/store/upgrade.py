@@ -129,6 +129,8 @@ def _state(path: str, timeout: float) -> tuple[str | None, str | None]:
             return read_state(store, path)
     except FileNotFoundError:
         return None, None
+    except OSError as error:
+        raise CrustsError(f"the store at {path} cannot be read: {error.strerror}; name another with --db") from error
     except sqlite3.Error as error:
         raise explain(error, path) from error
 
