@@ -22,6 +22,7 @@ def session(folder: ClaudeFolder, *, ago: float, is_long: bool = False, **option
     """A transcript whose last call ended `ago` minutes ago."""
     t = folder.main(start=datetime.now(UTC) - timedelta(minutes=ago, seconds=5), **options)
     t.prompt("begin")
+    t.response("on", usage=usage(input=3, write=20_000, write_1h=20_000 if is_long else 0))
     t.response("on", usage=written(is_long=is_long))
     t.write()
     return t
@@ -213,6 +214,19 @@ def test_a_cold_resume_is_told_once(told_folder: ClaudeFolder) -> None:
     assert (
         f"cold cache, {AGAIN} tokens to send again for $0.625" in told_folder.crusts("hooks", "auto-inject", "log").out
     )
+
+
+def test_a_compaction_leaves_what_a_session_starts_with(told_folder: ClaudeFolder) -> None:
+    """However small the share that stays: the fixed context is sent with every call."""
+    t = told_folder.main(start=datetime.now(UTC) - timedelta(minutes=10))
+    t.prompt("begin")
+    t.response("on", usage=usage(input=3, write=60_000, output=10))
+    t.response("on", usage=usage(input=3, read=60_000, write=39_897, output=100))
+    t.write()
+    told_folder.crusts("index")
+    text = hook(told_folder, t)
+    fixed = text.rpartition("for the ")[2].partition(" tokens")[0]
+    assert f"about {fixed} that stay (no less than a session starts with)" in text
 
 
 def test_told_again_in_the_next_pause(told_folder: ClaudeFolder) -> None:
