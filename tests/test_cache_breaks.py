@@ -66,3 +66,11 @@ def test_every_reason_is_said_and_planted() -> None:
     assert set(REASONS) == words - {"logged", "exact", "inferred"}
     shown = {reason for _, reason, _, _ in PLANTS.values() if reason is not None}
     assert {"unknown"} == words - {"logged", "exact", "inferred"} - shown
+
+
+def test_breaks_are_told_singly_or_in_sums(demo: Demo) -> None:
+    """Both at once are wrong usage; as JSON the object has both."""
+    both = demo.crusts("cache", "--by", "day", "--breaks")
+    assert (2, "", True) == (both.code, both.out, "--by or --breaks" in both.err)
+    told = demo.crusts("cache", "--by", "day", "--breaks", "--json").json()
+    assert told["breaks"]

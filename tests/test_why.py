@@ -143,7 +143,15 @@ def test_a_session_without_a_price(folder: ClaudeFolder) -> None:
     told = folder.crusts("why", "--json").json()
     assert (None, 0.0, 1) == (told["cost_usd"], told["priced_usd"], told["unpriced_calls"])
     assert 10_005 == next(one["tokens"] for one in told["parts"] if one["part"] == "new")
-    assert told["sentence"].startswith("at least $0.00")
+    nothing = "none of it avoidable: nothing that had been cached was sent again."
+    assert f"cost not known, since no call has a price, {nothing}" == told["sentence"]
+    t.clock.now += timedelta(minutes=42)
+    t.response("two", model="claude-next-9", usage=usage(12_000))
+    t.write()
+    said = folder.crusts("why", "--json").json()["sentence"]
+    assert said.startswith("cost not known, since no call has a price, with 10.0k tokens sent again after a pause"), (
+        said
+    )
 
 
 def test_what_costs_less_than_a_cent(folder: ClaudeFolder) -> None:

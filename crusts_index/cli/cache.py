@@ -7,6 +7,7 @@ import enum
 from crusts_index.cli import options, show
 from crusts_index.cli.declared import Annotated, Option
 from crusts_index.cli.session import opened
+from crusts_index.errors import WrongUsage
 from crusts_index.insight.money.breaks import by_column, by_reason
 from crusts_index.render import cache as render
 from crusts_index.render import console
@@ -28,7 +29,7 @@ class By(enum.StrEnum):
 
 def cache(
     settings: Settings,
-    by: Annotated[By, Option("--by", help="What a row stands for.")] = By.REASON,
+    by: Annotated[By | None, Option("--by", help="What a row stands for; else the reason.")] = None,
     breaks: Annotated[bool, Option("--breaks", help="The single breaks instead, the dearest first.")] = False,
     since: options.Since = None,
     until: options.Until = None,
@@ -42,6 +43,9 @@ def cache(
     context, a pause longer than the cache lives, an update of Claude Code, other tools, servers or skills, another
     CLAUDE.md, a session opened again.
     """
+    if by is not None and breaks and not settings.json:
+        raise WrongUsage("--by or --breaks: sums by something, or the single breaks; give one of the two")
+    by = by or By.REASON
     begin, end = options.period(since, until)
     asked = {"since": begin, "until": end, "project": settings.project}
     with opened(settings) as store:

@@ -132,6 +132,8 @@ def _weight(row: CacheBreak) -> tuple[float, int]:
 def sentence(bill: Bill, avoidable: Avoidable | None, *, is_session: bool) -> str:
     """In one sentence where it went: the largest part that was avoidable, or that none was."""
     cost = dollars(bill.usd, is_bound=not bill.is_whole or bill.placeholder_calls > 0)
+    if 0 < bill.calls == bill.unpriced_calls:
+        cost = "cost not known, since no call has a price"
     if avoidable is not None:
         return f"{cost}, {_largest_words(avoidable, is_session=is_session)}"
     rebuilt = sum(part.tokens for part in bill.parts if part.part == "rebuilt")
@@ -147,7 +149,9 @@ def sentence(bill: Bill, avoidable: Avoidable | None, *, is_session: bool) -> st
 def _largest_words(avoidable: Avoidable, *, is_session: bool) -> str:
     total, dearest = avoidable
     count, reason = total.breaks, reason_of(total.key or "")
-    spent = dollars(total.priced_usd, is_bound=total.usd is None)
+    spent = f"of which {dollars(total.priced_usd, is_bound=total.usd is None)} went into sending"
+    if not total.priced_usd:  # no price of any of these calls
+        spent = "with"
     why = reason.once if count == 1 else reason.often.replace("{}", f"{count:,}", 1)
     place = f"at #{dearest.message}" if dearest.message is not None else "at a call"
     if not is_session:
@@ -159,9 +163,11 @@ def _largest_words(avoidable: Avoidable, *, is_session: bool) -> str:
         if dearest.reason in (_PAUSE, _LONG) and dearest.gap_s
         else ""
     )
-    largest = "," if count == 1 else f"; the largest, {dollars(dearest.usd or 0.0)},"
+    price = "" if dearest.usd is None else f", {dollars(dearest.usd)}"
+    largest = "," if count == 1 else f"; the largest{price},"
+    sent = "tokens again" if total.priced_usd else "tokens sent again"
     return (
-        f"of which {spent} went into sending {amount(total.tokens)} tokens again {why}{largest} {place}"
+        f"{spent} {amount(total.tokens)} {sent} {why}{largest} {place}"
         f" {when}with {amount(dearest.context_tokens)} in the window."
     )
 
