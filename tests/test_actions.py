@@ -337,7 +337,8 @@ def test_every_command_has_the_same_list(folder: ClaudeFolder, tmp_path: Path) -
     payload = {"session_id": SESSION, "transcript_path": str(path), "hook_event_name": "UserPromptSubmit"}
     done = folder.crusts("auto-inject", stdin=json.dumps(payload))
     assert all(one["do"].split("\n")[0] in done.out.replace("\\n", "\n").replace('\\"', '"') for one in told)
-    (entry,) = folder.crusts("hooks", "auto-inject", "log", "--json").json()["entries"]
+    entries = folder.crusts("hooks", "auto-inject", "log", "--json").json()["entries"]
+    (entry,) = [entry for entry in entries if entry.get("kind") != "cold"]  # after so long the cache is cold as well
     assert told == entry["actions"]
 
 

@@ -8,7 +8,6 @@ from crusts_index.cli import options, show
 from crusts_index.cli.declared import Annotated, Option
 from crusts_index.cli.session import opened
 from crusts_index.render import bill, console, text
-from crusts_index.render.contents import category_name
 from crusts_index.rows.reports import ToolUsage, Usage, WindowUsage
 from crusts_index.store.settings import Settings
 
@@ -132,6 +131,8 @@ def _short(by: By, key: str | None) -> str | None:
     if by is By.SESSION:
         return key[:8]
     if by is By.CATEGORY:
+        from crusts_index.render.contents import category_name  # all that it brings along is for this row alone
+
         return category_name(key)
     if by is By.BLOCK:
         from datetime import datetime
